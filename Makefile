@@ -1,0 +1,51 @@
+# Every target sets up what it needs: a local .venv, by uv where it is installed, by plain pip otherwise.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.installed-bench
+UV := $(shell command -v uv 2>/dev/null)
+
+.PHONY: demo test lint bench clean
+
+demo: $(STAMP)
+	$(BIN)/recrawl synth mixed --pages 20000 --days 120 --seed 1 --out demo/web --force
+	$(BIN)/recrawl compare demo/web --cycle 7d --budget 5% --folds 2 --seed 1 --out demo/report --force
+	@echo "open demo/report/report.html"
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(BENCH_STAMP)
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+ifdef UV
+	uv venv --python $(PYTHON) $(VENV)
+else
+	$(PYTHON) -m venv $(VENV)
+endif
+
+$(STAMP): $(VENV)/bin/python pyproject.toml
+ifdef UV
+	uv pip install --python $(BIN)/python -e '.[dev]'
+else
+	$(BIN)/python -m pip install --quiet -e '.[dev]'
+endif
+	@touch $@
+
+$(BENCH_STAMP): $(STAMP)
+ifdef UV
+	uv pip install --python $(BIN)/python -e '.[dev,bench]'
+else
+	$(BIN)/python -m pip install --quiet -e '.[dev,bench]'
+endif
+	@touch $@
+
+clean:
+	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,72 @@
+"""The one crawl loop, for the live web and for recorded webs alike."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from recrawl.columns import PageIds
+from recrawl.errors import PolicyError
+from recrawl.remember.memory import Memory
+from recrawl.remember.visits import Visits
+from recrawl.schedule.policy import Policy
+
+
+class World(Protocol):
+    """Something that answers visits: the live web, or a recording of it."""
+
+    def visit(self, pages: PageIds, at: float) -> Visits:
+        """Visit these pages now, in this order."""
+        ...
+
+
+def run_cycle(
+    world: World, memory: Memory, policy: Policy, budget: int, at: float, *, site_cap: int = 0
+) -> list[Visits]:
+    """Run one cycle: the policy chooses, the world answers, the memory records, the policy learns.
+
+    The policy is asked again until the budget is spent or it chooses nothing, so it can sample, look at what the
+    first rounds found, and then decide. Returns the visits, round by round, in the order they were made.
+    """
+    memory.begin_cycle(site_cap)
+    rounds: list[Visits] = []
+    left = budget
+    while left > 0:
+        pages = policy.choose(memory, left, at)
+        if not len(pages):
+            break
+        _check(memory, pages, left, policy)
+        visits = world.visit(pages, at)
+        memory.record(visits)
+        policy.observe(visits)
+        rounds.append(visits)
+        left -= len(pages)
+    return rounds
+
+
+class EveryPage:
+    """Visit every page that may be visited: the warm-up."""
+
+    def __init__(self, learner: Policy) -> None:
+        self.learner = learner
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return all eligible pages in tie order."""
+        pages = np.flatnonzero(memory.eligible())
+        return pages[np.argsort(memory.tie[pages])][:budget]
+
+    def observe(self, visits: Visits) -> None:
+        """Let the policy that will take over learn from the warm-up."""
+        self.learner.observe(visits)
+
+
+def _check(memory: Memory, pages: PageIds, left: int, policy: Policy) -> None:
+    """Hold the policy to its contract: budget, eligibility and caps are never exceeded."""
+    if len(pages) > left:
+        raise PolicyError(f"{policy} chose {len(pages)} pages with a budget of {left}")
+    if not memory.eligible()[pages].all() or len(np.unique(pages)) < len(pages):
+        raise PolicyError(f"{policy} chose a page that it may not visit")
+    room = memory.site_room()
+    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
+        raise PolicyError(f"{policy} exceeded a site's cap")

@@ -1,0 +1,1 @@
+"""describe: features of pages and of whole recordings, from what could be seen at a time."""

@@ -1,0 +1,35 @@
+"""The whole tree of recrawl's errors. Each carries one line that a user can act on.
+
+RecrawlError
+├── InputError          what the user gave cannot be used (exit code 2)
+│   ├── RecordingError  a recording's tables are missing, truncated or wrong
+│   ├── UnknownNameError an unknown policy, scorer, measure or preset
+│   └── OutputError     the place for the results cannot be written
+└── PolicyError         a policy broke its contract (chose a page it may not visit, ...)
+"""
+
+from __future__ import annotations
+
+
+class RecrawlError(Exception):
+    """Anything recrawl says on purpose."""
+
+
+class InputError(RecrawlError):
+    """What the user gave cannot be used."""
+
+
+class RecordingError(InputError):
+    """A recording's tables are missing, truncated or wrong."""
+
+
+class UnknownNameError(InputError):
+    """A name that no registry knows; the message suggests the nearest one."""
+
+
+class OutputError(InputError):
+    """The place for the results cannot be written."""
+
+
+class PolicyError(RecrawlError):
+    """A policy broke its contract."""

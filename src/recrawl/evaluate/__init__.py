@@ -1,0 +1,1 @@
+"""evaluate: measures as values, statistics, comparisons, tables and plots."""

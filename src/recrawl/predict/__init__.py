@@ -1,0 +1,1 @@
+"""predict: how likely a page has changed, from what was seen of it."""

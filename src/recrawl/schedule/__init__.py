@@ -1,0 +1,1 @@
+"""schedule: policies, which choose the next pages to visit within a budget."""
