@@ -20,7 +20,7 @@ import math
 import numpy as np
 from numba import njit, vectorize
 
-from recrawl.columns import FloatArray
+from recrawl.columns import FloatArray, IntArray
 from recrawl.remember.memory import Memory
 
 
@@ -42,7 +42,7 @@ def cg(memory: Memory) -> FloatArray:
 
 def nad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the non-adaptive rate: all changes count the same."""
-    return memory.changes / _ended(memory, over)
+    return np.asarray(memory.changes / _ended(memory, over))
 
 
 def sad(memory: Memory, over: str = "visits") -> FloatArray:
@@ -57,13 +57,13 @@ def aad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the arithmetically adaptive rate: the i-th change weighs i."""
     ended = _ended(memory, over)
     ranks = memory.rank_sum if over == "visits" else memory.cycle_sum
-    return 2.0 * ranks / (ended * (ended + 1.0))
+    return np.asarray(2.0 * ranks / (ended * (ended + 1.0)))
 
 
 def gad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the geometrically adaptive rate: the i-th change weighs 2**(i-1)."""
     if over == "visits":
-        return _gad(memory.rank_decay, memory.n)
+        return np.asarray(_gad(memory.rank_decay, memory.n))
     # bring the decayed sum from the last visited cycle to the last cycle that has ended
     idle = np.maximum(memory.cycle - 1 - memory.last_cycle, 0)
     return np.asarray(np.ldexp(memory.cycle_decay, -idle) / -np.expm1(-np.log(2.0) * max(memory.cycle - 1, 1)))
@@ -75,7 +75,7 @@ def _ended(memory: Memory, over: str) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _gad(decay, n):  # type: ignore[no-untyped-def]
+def _gad(decay: FloatArray, n: IntArray) -> FloatArray:
     out = np.empty(len(decay))
     for i in range(len(decay)):
         # sum 2**(i-1) I_i / (2**n - 1) with decay = sum 2**(i-1-n) I_i

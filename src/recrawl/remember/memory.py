@@ -100,8 +100,8 @@ class Memory:
         """Take in what a batch of visits showed."""
         self.learn_of(visits.discovered, float(visits.at[-1]) if len(visits) else np.nan)
         np.add.at(self._site_visits, self.site[visits.pages], 1)
-        np.add.at(self.new_links, (visits.pages, 0), visits.new_internal)
-        np.add.at(self.new_links, (visits.pages, 1), visits.new_external)
+        self.new_links[visits.pages, 0] += visits.new_internal.astype(np.int32)  # a batch has a page at most once
+        self.new_links[visits.pages, 1] += visits.new_external.astype(np.int32)
         _record(
             visits.pages,
             visits.at,
@@ -125,24 +125,24 @@ class Memory:
 
 @njit(cache=True, nogil=True)
 def _record(
-    pages,
-    at,
-    outcome,
-    cycle,
-    n,
-    changes,
-    last_visit,
-    last_change,
-    last_cycle,
-    asked,
-    ring,
-    rank_sum,
-    rank_decay,
-    cycle_sum,
-    cycle_decay,
-    unchanged_days,
-    gone,
-):  # type: ignore[no-untyped-def]
+    pages: PageIds,
+    at: FloatArray,
+    outcome: ByteArray,
+    cycle: int,
+    n: IntArray,
+    changes: IntArray,
+    last_visit: FloatArray,
+    last_change: FloatArray,
+    last_cycle: IntArray,
+    asked: IntArray,
+    ring: ByteArray,
+    rank_sum: FloatArray,
+    rank_decay: FloatArray,
+    cycle_sum: FloatArray,
+    cycle_decay: FloatArray,
+    unchanged_days: FloatArray,
+    gone: BoolArray,
+) -> None:
     for i in range(len(pages)):
         p = pages[i]
         asked[p] = cycle
