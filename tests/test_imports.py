@@ -17,6 +17,7 @@ LAYERS = [
     {"schedule"},
     {"cycle"},
     {"simulate", "fetch"},
+    {"run"},
     {"evaluate"},
     {"evolve", "focus"},
     {"experiments"},

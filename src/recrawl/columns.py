@@ -6,7 +6,7 @@ pages with one call. Time is float days (UTC).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 ByteArray = npt.NDArray[np.uint8]
 TieArray = npt.NDArray[np.uint64]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 def mix(keys: npt.NDArray[Any], seed: int) -> TieArray:
@@ -38,6 +39,15 @@ def tie_order(keys: npt.NDArray[Any], seed: int) -> TieArray:
     its position, so results do not depend on the order of the pages in a file; every policy uses the same one.
     """
     return mix(keys, seed)
+
+
+def grown(column: npt.NDArray[Scalar], size: int, fill: float) -> npt.NDArray[Scalar]:
+    """Return the column with room for at least `size` rows; new rows hold `fill`."""
+    if len(column) >= size:
+        return column
+    longer = np.full(max(size, 2 * len(column)), fill, dtype=column.dtype)
+    longer[: len(column)] = column
+    return longer
 
 
 def uniform(keys: npt.NDArray[Any], seed: int) -> FloatArray:

@@ -16,6 +16,10 @@ from recrawl.schedule.policy import Policy
 class World(Protocol):
     """Something that answers visits: the live web, or a recording of it."""
 
+    def announce(self, at: float) -> PageIds:
+        """Return pages that make themselves known by now without a visit: sitemaps, feeds; often none."""
+        ...
+
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Visit these pages now, in this order."""
         ...
@@ -30,6 +34,12 @@ def run_cycle(
     first rounds found, and then decide. Returns the visits, round by round, in the order they were made.
     """
     memory.begin_cycle(site_cap)
+    memory.learn_of(world.announce(at), at)
+    return spend(world, memory, policy, budget, at)
+
+
+def spend(world: World, memory: Memory, policy: Policy, budget: int, at: float) -> list[Visits]:
+    """Spend what is left of the open cycle's budget; a crawl that was interrupted goes on here."""
     rounds: list[Visits] = []
     left = budget
     while left > 0:
@@ -53,6 +63,7 @@ class EveryPage:
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return all eligible pages in tie order."""
+        self.learner.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
         pages = np.flatnonzero(memory.eligible())
         return pages[np.argsort(memory.tie[pages])][:budget]
 
@@ -65,8 +76,13 @@ def _check(memory: Memory, pages: PageIds, left: int, policy: Policy) -> None:
     """Hold the policy to its contract: budget, eligibility and caps are never exceeded."""
     if len(pages) > left:
         raise PolicyError(f"{policy} chose {len(pages)} pages with a budget of {left}")
-    if not memory.eligible()[pages].all() or len(np.unique(pages)) < len(pages):
+    eligible = memory.eligible()
+    if not eligible[pages].all():
         raise PolicyError(f"{policy} chose a page that it may not visit")
+    before = np.count_nonzero(eligible)
+    eligible[pages] = False
+    if before - np.count_nonzero(eligible) < len(pages):
+        raise PolicyError(f"{policy} chose a page twice")
     room = memory.site_room()
     if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
         raise PolicyError(f"{policy} exceeded a site's cap")

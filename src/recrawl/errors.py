@@ -4,6 +4,7 @@ RecrawlError
 ├── InputError          what the user gave cannot be used (exit code 2)
 │   ├── RecordingError  a recording's tables are missing, truncated or wrong
 │   ├── UnknownNameError an unknown policy, scorer, measure or preset
+│   ├── StoreError      a crawl's store is missing, locked, corrupt or of another version
 │   └── OutputError     the place for the results cannot be written
 └── PolicyError         a policy broke its contract (chose a page it may not visit, ...)
 """
@@ -25,6 +26,10 @@ class RecordingError(InputError):
 
 class UnknownNameError(InputError):
     """A name that no registry knows; the message suggests the nearest one."""
+
+
+class StoreError(InputError):
+    """A crawl's store is missing, locked, corrupt or of another version."""
 
 
 class OutputError(InputError):

@@ -11,7 +11,10 @@ from typing import NoReturn
 from recrawl import __version__
 from recrawl.errors import InputError, RecrawlError
 
-VERBS = ("policies",)
+VERBS = (
+    "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
+    "synth", "describe", "compare", "focus", "policies",
+)  # fmt: skip
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -27,8 +30,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser with all verbs."""
+def build_parser(verbs_needed: Sequence[str] = VERBS) -> argparse.ArgumentParser:
+    """Build the parser with all verbs, or those needed: importing what one verb needs is quicker."""
     parser = _Parser(
         prog="recrawl",
         description="A crawler that learns the web's rhythm.",
@@ -37,14 +40,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"recrawl {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
-    for verb in VERBS:
+    for verb in verbs_needed:
         import_module(f"recrawl.cli.{verb}").add(verbs)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb: 0 done, 1 failed, 2 bad input, 130 interrupted."""
-    args = build_parser().parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    needed = VERBS if not words else words[:1] if words[0] in VERBS else () if words[0] == "--version" else VERBS
+    args = build_parser(needed).parse_args(words)
     try:
         return int(args.run(args) or 0)
     except InputError as wrong:

@@ -1,1 +1,1 @@
-"""evaluate: measures as values, statistics, comparisons, tables and plots."""
+"""evaluate: measures as values, crawls of recordings, statistics, comparisons, tables, plots and the report."""

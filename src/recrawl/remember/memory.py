@@ -28,7 +28,10 @@ class Memory:
     change could have been seen (there was a copy to compare with), `changes` those that saw one.
     """
 
-    def __init__(self, keys: IntArray, site: IntArray, *, cycle_days: float = 1.0, seed: int = 0) -> None:
+    def __init__(
+        self, keys: IntArray, site: IntArray, *, cycle_days: float = 1.0, seed: int = 0, sites: int = 0
+    ) -> None:
+        """Make room for these pages; `sites` makes room for more sites than they have yet."""
         size = len(keys)
         self.cycle_days = cycle_days
         self.cycle = 0
@@ -53,7 +56,7 @@ class Memory:
         self.unchanged_days: FloatArray = np.zeros(size)  # total length of the gaps at whose end nothing had changed
         self.new_links = np.zeros((size, 2), dtype=np.int32)  # internal, external, over all visits
         self._site_cap = 0
-        self._site_visits = np.zeros(int(self.site.max(initial=-1)) + 1, dtype=np.int64)
+        self._site_visits = np.zeros(max(int(self.site.max(initial=-1)) + 1, sites), dtype=np.int64)
 
     def __len__(self) -> int:
         return len(self.known)

@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
-from recrawl.schedule import oracle, topk
+# Policies are listed in this order.
+# isort: off
+from recrawl.schedule import topk
+from recrawl.schedule import rotation
+from recrawl.schedule import frequency
+from recrawl.schedule import coin
+from recrawl.schedule import planned
+from recrawl.schedule import intervals
+from recrawl.schedule import adaptive
+from recrawl.schedule import formula
+from recrawl.schedule import oracle
+
+# isort: on
 from recrawl.schedule.policy import make_policy, policies
 
-__all__ = ["make_policy", "oracle", "policies", "topk"]
+__all__ = [
+    "adaptive",
+    "coin",
+    "formula",
+    "frequency",
+    "intervals",
+    "make_policy",
+    "oracle",
+    "planned",
+    "policies",
+    "rotation",
+    "topk",
+]

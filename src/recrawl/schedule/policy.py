@@ -6,15 +6,15 @@ maker under `@policies.add(name, formula=..., source=...)` and import it in `cat
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from recrawl.columns import BoolArray, FloatArray, PageIds
+from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.registry import Registry, parse_spec
+from recrawl.registry import Registry, Spec, parse_spec
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Visits
+from recrawl.schedule import arguments
 
 
 class Scorer(Protocol):
@@ -29,7 +29,10 @@ class Policy(Protocol):
     """Chooses pages. Asked again within a cycle until the budget is spent, so it can sample, look, and decide."""
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Return at most `budget` eligible pages, best first; none ends the cycle."""
+        """Return at most `budget` eligible pages, best first; none ends the cycle.
+
+        A budget of 0 asks for nothing: the memory is only shown, before visits that the policy did not choose.
+        """
         ...
 
     def observe(self, visits: Visits) -> None:
@@ -53,32 +56,37 @@ class Setting:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
+class Named:
+    """A policy that shows itself as the spec it was made from."""
+
+    spec = ""
+
+    def __repr__(self) -> str:
+        return self.spec or type(self).__name__
+
+
 policies: Registry[Policy] = Registry("policy")
 
 
 def make_policy(text: str, setting: Setting) -> Policy:
     """Build a policy from its spec, e.g. `cg`, `gad(over=cycles)`, `explore(cg, 0.1)`, `gp:best.json`."""
     name, colon, path = text.partition(":")
-    if colon and "(" not in name:
-        return _call(name, text, setting, (path,), {})
-    spec = parse_spec(text)
-    return _call(spec.name, text, setting, spec.args, dict(spec.options))
+    spec = Spec(name, (path,)) if colon and "(" not in name else parse_spec(text)
+    policy, shown = _make(spec, text, setting)
+    if isinstance(policy, Named):
+        policy.spec = text if colon and "(" not in name else shown
+    return policy
 
 
-def _call(name: str, text: str, setting: Setting, args: tuple[str, ...], options: dict[str, str]) -> Policy:
-    make = policies[name].make
-    signature = inspect.signature(make)
+def _make(spec: Spec, text: str, setting: Setting) -> tuple[Policy, str]:
+    """Return the policy, and its spec without what is the default."""
+    name, make = spec.name, policies[spec.name].make
     try:
-        signature.bind(setting, *args, **options)
-    except TypeError as wrong:
-        takes = ", ".join(list(signature.parameters)[1:]) or "no arguments"
+        values = arguments.bind(make, spec.args, dict(spec.options))
+    except ValueError as wrong:
+        takes = ", ".join(str(parameter) for parameter in arguments.parameters(make)) or "no arguments"
         raise InputError(f"policy {text!r}: {wrong}; {name} takes {takes}") from None
     try:
-        return make(setting, *args, **options)
+        return make(setting, **values), arguments.spell(name, make, values)
     except ValueError as wrong:
         raise InputError(f"policy {text!r}: {wrong}") from None
-
-
-def eligible_count(eligible: BoolArray) -> int:
-    """How many pages may be visited."""
-    return int(eligible.sum())

@@ -1,49 +1,114 @@
-"""Top-k selection with the project's one tie-break, exact and without sorting what is not chosen."""
+"""The first k pages by one or more keys, exact and without sorting what is not chosen.
+
+Many pages share the same state, so equal keys are the rule: selection goes by the first key, pages that are equal in
+it by the next, and in the end by `memory.tie`, the project's one tie-break, which is never equal.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
-from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
 from recrawl.remember.memory import Memory
 
+Key = npt.NDArray[Any]  # floats, booleans or unsigned numbers, one a page; the smaller, the sooner
+NO_PAGES: PageIds = np.empty(0, dtype=np.int64)
 
-def top_k(scores: FloatArray, memory: Memory, k: int) -> PageIds:
+_SIGN = np.uint64(1 << 63)
+_DIGIT_BITS = 12
+
+
+def top_k(scores: FloatArray, memory: Memory, k: int, *, ahead: BoolArray | None = None) -> PageIds:
     """Return the k eligible pages with the highest scores, best first; equal scores go by `memory.tie`.
 
-    NaN ranks below everything. Site caps hold: a page whose site has no room left makes place for the next.
+    Pages in `ahead` come before all others, the more important first. NaN ranks below everything. Site caps hold:
+    a page whose site has no room left makes place for the next.
     """
-    candidates = np.flatnonzero(memory.eligible())
-    values = scores[candidates]
+    worst = -np.asarray(scores, dtype=np.float64)
+    worst[np.isnan(worst)] = np.inf
+    if ahead is None or not ahead.any():
+        return first_k([worst], memory, k)
+    worst[ahead] = 0.0 if memory.importance is None else -memory.importance[ahead]
+    return first_k([~ahead, worst], memory, k)
+
+
+def first_k(keys: Sequence[Key], memory: Memory, k: int, *, among: BoolArray | None = None) -> PageIds:
+    """Return the k eligible pages with the smallest keys, in order: the first key decides, then the next.
+
+    `among` restricts the choice further. Keys hold no NaN.
+    """
+    eligible = memory.eligible() if among is None else memory.eligible() & among
+    candidates = np.flatnonzero(eligible)
+    keys = [*keys, memory.tie]
     room = memory.site_room()
-    if room is not None:
-        order = _ranked(candidates, values, memory)
-        return _within_caps(order, memory.site, room, k)
-    if k < len(candidates):
-        values = np.where(np.isnan(values), -np.inf, values)
-        chosen = _best(values, memory, candidates, k)
-        candidates, values = candidates[chosen], values[chosen]
-    return _ranked(candidates, values, memory)
+    if room is None:
+        return _sorted(_smallest(candidates, keys, k), keys)
+    reach = k
+    while True:  # pages beyond their site's cap make place, so look further until enough remain
+        order = _sorted(_smallest(candidates, keys, reach), keys)
+        chosen = _within_caps(order, memory.site, room, k)
+        if len(chosen) == k or reach >= len(candidates):
+            return chosen
+        reach *= 4
 
 
-def _best(values: FloatArray, memory: Memory, candidates: PageIds, k: int) -> PageIds:
-    """Positions of the k best, in no order: all above the k-th value, and of its equals those first by tie."""
+def _smallest(candidates: PageIds, keys: Sequence[Key], k: int) -> PageIds:
+    """Return the k candidates with the smallest keys, in no order."""
+    if k >= len(candidates):
+        return candidates
     if k <= 0:
-        return np.empty(0, dtype=np.int64)
-    threshold = np.partition(values, len(values) - k)[len(values) - k]
-    above = np.flatnonzero(values > threshold)
-    equal = np.flatnonzero(values == threshold)
-    need = k - len(above)
-    if need < len(equal):
-        ties = memory.tie[candidates[equal]]
-        equal = equal[np.argpartition(ties, need - 1)[:need]]
-    return np.concatenate([above, equal])
+        return NO_PAGES
+    values = _ordered_bits(keys[0][candidates])
+    threshold = _kth(values, k - 1)
+    sure = candidates[values < threshold]
+    equal = candidates[values == threshold]
+    return np.concatenate([sure, _smallest(equal, keys[1:], k - len(sure))])
 
 
-def _ranked(candidates: PageIds, values: FloatArray, memory: Memory) -> PageIds:
-    values = np.where(np.isnan(values), -np.inf, values)
-    return candidates[np.lexsort((memory.tie[candidates], -values))]
+def _sorted(pages: PageIds, keys: Sequence[Key]) -> PageIds:
+    return pages[np.lexsort([key[pages] for key in reversed(keys)])]
+
+
+def _ordered_bits(values: Key) -> TieArray:
+    """Map numbers to unsigned integers of the same order; -0.0 and 0.0 stay equal."""
+    return _float_bits(values) if values.dtype == np.float64 else values.astype(np.uint64, copy=False)
+
+
+@njit(cache=True, nogil=True)
+def _float_bits(values: FloatArray) -> TieArray:
+    bits = (values + 0.0).view(np.uint64)
+    for i in range(len(bits)):
+        bits[i] = ~bits[i] if bits[i] & _SIGN else bits[i] | _SIGN
+    return bits
+
+
+@njit(cache=True, nogil=True)
+def _kth(values: TieArray, k: int) -> int:
+    """Return the k-th smallest (from 0), one digit at a time from the top.
+
+    Linear whatever the number of equal values; quickselect is up to twenty times slower on some patterns of ties.
+    """
+    digit = np.uint64((1 << _DIGIT_BITS) - 1)
+    left = values
+    shift = 64 - _DIGIT_BITS
+    while True:
+        counts = np.zeros(1 << _DIGIT_BITS, dtype=np.int64)
+        for value in left:
+            counts[(value >> np.uint64(shift)) & digit] += 1
+        bucket = 0
+        while k >= counts[bucket]:
+            k -= counts[bucket]
+            bucket += 1
+        if counts[bucket] < len(left):
+            left = left[(left >> np.uint64(shift)) & digit == np.uint64(bucket)]
+        if shift == 0:
+            return left[0]
+        shift = max(shift - _DIGIT_BITS, 0)
 
 
 @njit(cache=True, nogil=True)

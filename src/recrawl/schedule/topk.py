@@ -4,32 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, uniform
-from recrawl.errors import InputError
 from recrawl.predict import estimators
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Visits
-from recrawl.schedule.policy import Policy, Scorer, Setting, policies
-from recrawl.schedule.select import top_k
+from recrawl.schedule.policy import Named, Policy, Scorer, Setting, policies
+from recrawl.schedule.select import NO_PAGES, top_k
 
 
-@dataclass
-class TopK:
+@dataclass(repr=False)
+class TopK(Named):
     """Visit the pages with the highest scores.
 
     A page that we know of but have no copy of comes before all others, whatever the scorer: a missing copy is
     certainly not fresh. All score-based policies share this rule, so it favours none.
+
+    Where pages differ in importance, a score (the worth of a visit to a page of importance 1) is multiplied by it;
+    `weighted` is False for scorers whose numbers have no zero, and for those that see to it themselves.
     """
 
     scorer: Scorer
+    weighted: bool = True
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the best `budget` pages."""
+        if budget <= 0:
+            return NO_PAGES
         scores = self.scorer.score(memory, at)
-        return top_k(np.where(memory.unfetched(), np.inf, scores), memory, budget)
+        if self.weighted and memory.importance is not None:
+            scores = scores * memory.importance
+        return top_k(scores, memory, budget, ahead=memory.unfetched())
 
     def observe(self, visits: Visits) -> None:
         """Nothing to learn: everything the scorer reads is in the memory."""
@@ -37,13 +45,20 @@ class TopK:
 
 @dataclass(frozen=True)
 class Random:
-    """A new random order in every cycle."""
+    """A new random order in every cycle, in which important pages tend to come early.
+
+    With importances, u**(1/importance) draws without replacement in proportion to them (Efraimidis & Spirakis 2006).
+    """
 
     seed: int
 
     def score(self, memory: Memory, at: float) -> FloatArray:
         """Draw one number a page."""
-        return uniform(memory.tie, self.seed * 1_000_003 + memory.cycle)
+        draw = uniform(memory.tie, self.seed * 1_000_003 + memory.cycle)
+        if memory.importance is None:
+            return draw
+        with np.errstate(divide="ignore"):
+            return np.asarray(draw ** (1.0 / memory.importance))
 
 
 class Age:
@@ -63,6 +78,19 @@ class TimesChanged:
 
 
 @dataclass(frozen=True)
+class Bayes:
+    """t * (X + a) / (n + b): the changes to expect since the last visit."""
+
+    a: float
+    b: float
+
+    def score(self, memory: Memory, at: float) -> FloatArray:
+        """Cycles since the last visit times the rate."""
+        # multiplied before divided, so that equal worths are equal numbers
+        return np.asarray(memory.waited() * (memory.changes + self.a) / (memory.n + self.b))
+
+
+@dataclass(frozen=True)
 class Estimated:
     """phi = 1 - exp(-rate t) with one of the classical rates (Santos et al. 2014, eq. 5)."""
 
@@ -75,7 +103,7 @@ class Estimated:
 
 @policies.add("rand", formula="a new random order each cycle", source="Santos 2014 §5.1")
 def _rand(setting: Setting) -> Policy:
-    return TopK(Random(setting.seed))
+    return TopK(Random(setting.seed), weighted=False)
 
 
 @policies.add("age", formula="t", source="Santos 2014 §5.1")
@@ -88,20 +116,25 @@ def _tx(setting: Setting) -> Policy:
     return TopK(TimesChanged())
 
 
-@policies.add("cg", formula="1 - exp(-t * -ln((n-X+.5)/(n+.5)))", source="Cho & Garcia-Molina 2003; Santos 2014 eq. 4")
+@policies.add("bayes", formula="t * (X+a)/(n+b)", source="Jeffreys 1946 (a=.5, b=1)")
+def _bayes(setting: Setting, a: float = 0.5, b: float = 1.0) -> Policy:
+    if a < 0 or b <= 0 or a > b:
+        raise ValueError(f"a and b must satisfy 0 <= a <= b and b > 0, not a={a:g}, b={b:g}")
+    return TopK(Bayes(a, b))
+
+
+@policies.add("cg", formula="1 - exp(-tL), L = -ln((n-X+.5)/(n+.5))", source="Cho 2003; Santos 2014 eq. 4")
 def _cg(setting: Setting) -> Policy:
     return TopK(Estimated(estimators.cg))
 
 
 def _weighted(name: str, rate: Callable[[Memory, str], FloatArray], weights: str) -> None:
-    @policies.add(name, formula=f"1 - exp(-t * sum w_i I_i), {weights}", source="Tan & Mitra 2010; Santos 2014 §5.1")
-    def _make(setting: Setting, over: str = "visits") -> Policy:
-        if over not in ("visits", "cycles"):
-            raise InputError(f"{name}: over must be 'visits' or 'cycles', not {over!r}")
+    @policies.add(name, formula=f"1 - exp(-tL), L = sum w_i I_i, {weights}", source="Tan & Mitra 2010")
+    def _make(setting: Setting, over: Literal["visits", "cycles"] = "visits") -> Policy:
         return TopK(Estimated(lambda memory: rate(memory, over)))
 
 
-_weighted("nad", estimators.nad, "w_i = 1/n")
+_weighted("nad", estimators.nad, "w = 1/n")
 _weighted("sad", estimators.sad, "w_n = 1")
-_weighted("aad", estimators.aad, "w_i = 2i/(n(n+1))")
-_weighted("gad", estimators.gad, "w_i = 2^(i-1)/(2^n-1)")
+_weighted("aad", estimators.aad, "w ~ i")
+_weighted("gad", estimators.gad, "w ~ 2^i")

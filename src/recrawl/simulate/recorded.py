@@ -2,6 +2,15 @@
 
 The world holds the truth; the crawler's memory only gets what visits show. `stale_since` and `died` are for the
 measures and the clairvoyant policies alone.
+
+What a visit at time t shows of a page whose copy is from time s (of this crawler's last visit):
+
+    CHANGED        if a change lies in (s, t]; UNCHANGED otherwise; GONE if the page died at or before t
+    change_size    words added and removed, summed over those changes: an upper bound of the difference between copy
+                   and page, since a word may come and go; the number of changes where words were not counted
+    new links      targets that the page links to at t and did not at s; without link times the sum over those changes
+                   of the links that each added, which counts a target again if it was taken away and put back
+    discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, that this crawler had not heard of
 """
 
 from __future__ import annotations
@@ -9,21 +18,30 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.describe.importance import importance_of
 from recrawl.errors import InputError
 from recrawl.remember.memory import Memory
 from recrawl.remember.recording import Recording
 from recrawl.remember.visits import Outcome, Visits
+from recrawl.simulate.outlinks import Outlinks
 
-_UNCHANGED, _CHANGED, _FIRST, _GONE = (
-    int(o) for o in (Outcome.UNCHANGED, Outcome.CHANGED, Outcome.FIRST, Outcome.GONE)
-)
+_UNCHANGED, _CHANGED, _FIRST, _GONE, _FAILED = (int(outcome) for outcome in Outcome)
 
 
 class RecordedWorld:
-    """One crawler's view of a recording: remembers which version of each page this crawler has."""
+    """One crawler's view of a recording: remembers which version of each page this crawler has.
 
-    def __init__(self, recording: Recording, *, discover: str = "links") -> None:
+    Pages born during the window become known with `discover="links"` when a visit shows a link to them, and with
+    `discover="birth"` at the end of the cycle in which they are born. `links` says whether visits compare links
+    exactly: that needs the links table, costs a pass over the links of every changed page visited, and is done by
+    default only where pages may be discovered by it. Without it new links are counted from the changes. Without
+    `copies` the crawler knows of the pages that exist when the window opens but has yet to fetch them, as a live one.
+    """
+
+    def __init__(
+        self, recording: Recording, *, discover: str = "links", links: bool | None = None, copies: bool = True
+    ) -> None:
         if discover not in ("links", "birth"):
             raise InputError(f"discover must be 'links' or 'birth', not {discover!r}")
         self.recording = recording
@@ -31,53 +49,127 @@ class RecordedWorld:
         self.start = recording.start
         self.died: FloatArray = recording.died
         self._born = recording.born
-        self._first = recording.change_start[:-1]
         self._last = recording.change_start[1:]
         self._day = recording.change_day
-        self._seen = self._first.copy()  # the first change that this crawler has not seen
-        self._has_copy = self._born <= self.start
+        self._seen = recording.change_start[:-1].copy()  # the first change that this crawler has not seen
+        known = self._born <= self.start
+        self._has_copy: BoolArray = known & copies
         self.stale_since: FloatArray = np.full(len(recording), np.inf)  # inf too where there is no copy
-        self._advance(np.flatnonzero(self._has_copy))
+        self._heard_of = known.copy()
+        held = np.flatnonzero(self._has_copy)
+        self._take_copies(held, np.full(len(held), _FIRST, dtype=np.uint8), self.start)
+        born_later = np.flatnonzero(~known)
+        self._coming = born_later[np.argsort(self._born[born_later], kind="stable")]  # not yet announced
+        if links is None:
+            links = recording.has_links and discover == "links" and len(born_later) > 0
+        self._outlinks = Outlinks(recording) if links else None
 
-    def memory(self, *, cycle_days: float, seed: int = 0) -> Memory:
+    def memory(self, *, cycle_days: float, seed: int = 0, importance: str = "uniform") -> Memory:
         """Return the memory a crawl starts with: a copy of every page that exists when the window opens."""
         memory = Memory(self.recording.page_ids, self.recording.site, cycle_days=cycle_days, seed=seed)
         memory.load_paths = lambda: self.recording.page("path")
+        memory.importance = importance_of(self.recording, importance)
+        memory.learn_of(np.flatnonzero(self._heard_of), self.start)
         memory.hold_copies(np.flatnonzero(self._has_copy), self.start)
         return memory
 
+    def announce(self, at: float) -> PageIds:
+        """Return the pages that make themselves known by now: with `discover="birth"` those that have been born."""
+        if self.discover != "birth":
+            return np.empty(0, dtype=np.int64)
+        count = int(np.searchsorted(self._born[self._coming], at, side="right"))
+        born, self._coming = self._coming[:count], self._coming[count:]
+        born = born[(self.died[born] > at) & ~self._heard_of[born]]
+        self._heard_of[born] = True
+        return born
+
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Answer visits at `at` and remember what this crawler has now seen."""
-        outcome = np.full(len(pages), _UNCHANGED, dtype=np.uint8)
-        outcome[self.stale_since[pages] <= at] = _CHANGED
-        outcome[~self._has_copy[pages]] = _FIRST
-        outcome[self.died[pages] <= at] = _GONE
-        before = self._seen[pages]
-        _see(pages, at, self._seen, self._last, self._day)
-        self._has_copy[pages] = outcome != _GONE
-        self.stale_since[pages] = np.inf
-        self._advance(pages[outcome != _GONE])
-        none = np.zeros(len(pages), dtype=np.int64)
-        return Visits(
-            pages=pages,
-            at=np.full(len(pages), at),
-            outcome=outcome,
-            new_internal=none,
-            new_external=none,
-            change_size=np.asarray(self._seen[pages] - before, dtype=np.float64),
-        )
+        outcome = _outcomes(pages, at, self.stale_since, self._has_copy, self._born, self.died)
+        size = np.zeros(len(pages))
+        for column in self._size_columns:
+            self._add(column, pages, outcome, at, size)
+        new = np.zeros((2, len(pages)), dtype=np.int32)
+        if self._outlinks is None:
+            discovered = np.empty(0, dtype=np.int64)
+            self._add("new_internal", pages, outcome, at, new[0])
+            self._add("new_external", pages, outcome, at, new[1])
+        else:
+            discovered = self._outlinks.compare(pages, outcome, at, new, self._heard_of, self._born, self.died)
+        self._take_copies(pages, outcome, at)
+        return Visits(pages, np.full(len(pages), at), outcome, new[0], new[1], size, discovered)
 
-    def _advance(self, pages: PageIds) -> None:
-        """Find when the copies just taken will go stale: at the next change, or when the page dies."""
-        following = self._seen[pages]
-        more = following < self._last[pages]
-        when = np.full(len(pages), np.inf)
-        when[more] = self._day[following[more]]
-        self.stale_since[pages] = np.minimum(when, self.died[pages])
+    @property
+    def _size_columns(self) -> tuple[str, ...]:
+        words = ("d_words_added", "d_words_removed")
+        return words if all(self.recording.has_change(column) for column in words) else ("",)
+
+    def _add(self, column: str, pages: PageIds, outcome: ByteArray, at: float, out: FloatArray | IntArray) -> None:
+        """Add up a column (ones, without a name) over the changes that each visit found; nothing if it is not there."""
+        if not column or self.recording.has_change(column):
+            values = self.recording.change_counts(column) if column else np.empty(0, dtype=np.int32)
+            _add_up(pages, outcome, at, self._seen, self._last, self._day, values, out)
+
+    def _take_copies(self, pages: PageIds, outcome: ByteArray, at: float) -> None:
+        _see(pages, outcome, at, self._seen, self._last, self._day, self.died, self._has_copy, self.stale_since)
 
 
 @njit(cache=True, nogil=True)
-def _see(pages: PageIds, at: float, seen: IntArray, last: IntArray, day: FloatArray) -> None:
-    for page in pages:
-        while seen[page] < last[page] and day[seen[page]] <= at:
-            seen[page] += 1
+def _outcomes(
+    pages: PageIds, at: float, stale_since: FloatArray, has_copy: BoolArray, born: FloatArray, died: FloatArray
+) -> ByteArray:
+    outcome = np.full(len(pages), _UNCHANGED, dtype=np.uint8)
+    for i in range(len(pages)):
+        page = pages[i]
+        if died[page] <= at:
+            outcome[i] = _GONE
+        elif born[page] > at:
+            outcome[i] = _FAILED  # nothing is there yet: nobody who keeps to the rules asks for it
+        elif not has_copy[page]:
+            outcome[i] = _FIRST
+        elif stale_since[page] <= at:
+            outcome[i] = _CHANGED
+    return outcome
+
+
+@njit(cache=True, nogil=True)
+def _add_up(
+    pages: PageIds,
+    outcome: ByteArray,
+    at: float,
+    seen: IntArray,
+    last: IntArray,
+    day: FloatArray,
+    values: IntArray,
+    out: FloatArray | IntArray,
+) -> None:
+    for i in range(len(pages)):
+        if outcome[i] == _CHANGED:
+            row = seen[pages[i]]
+            while row < last[pages[i]] and day[row] <= at:
+                out[i] += values[row] if len(values) else 1
+                row += 1
+
+
+@njit(cache=True, nogil=True)
+def _see(
+    pages: PageIds,
+    outcome: ByteArray,
+    at: float,
+    seen: IntArray,
+    last: IntArray,
+    day: FloatArray,
+    died: FloatArray,
+    has_copy: BoolArray,
+    stale_since: FloatArray,
+) -> None:
+    """Take the copies, and find when they go stale: at the next change, or when the page dies."""
+    for i in range(len(pages)):
+        page = pages[i]
+        has_copy[page] = outcome[i] < _GONE
+        stale_since[page] = np.inf
+        if has_copy[page]:
+            while seen[page] < last[page] and day[seen[page]] <= at:
+                seen[page] += 1
+            following = day[seen[page]] if seen[page] < last[page] else np.inf
+            stale_since[page] = min(following, died[page])

@@ -1,0 +1,259 @@
+"""One request, one answer: bounded in bytes, headers and time, and typed whatever the other side does.
+
+The HTTP is aiohttp's. Here are the limits around it: the library decodes, redirects, remembers and retries nothing,
+names are resolved by the guard, and a kept connection on which a host has put words that we did not ask for is dropped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+from yarl import URL
+
+from recrawl.clock import Clock
+from recrawl.fetch.agent import user_agent
+from recrawl.fetch.encodings import ACCEPT, BadEncodingError, Decoder
+from recrawl.fetch.guard import Guard, RefusedError
+from recrawl.fetch.outcome import Headers, Kind, kind_of_status
+from recrawl.fetch.settings import FetchSettings
+from recrawl.see.url import Url
+
+if TYPE_CHECKING:
+    from aiohttp.client_reqrep import ConnectionKey
+    from aiohttp.connector import Connection
+
+_DRAIN_BYTES = 65_536  # of a body that nobody wants, so that the connection can be used again
+_KEEPALIVE_S = 4.0  # many servers close idle connections after five seconds
+_REUSED: ContextVar[bool] = ContextVar("reused", default=False)  # whether this exchange goes over a kept connection
+
+
+@dataclass(slots=True)
+class Exchange:
+    """What one request came to."""
+
+    kind: Kind
+    reason: str = ""
+    status: int = 0
+    headers: Headers = ()
+    body: bytes = b""
+    truncated: bool = False
+    wire_bytes: int = 0
+    first_byte_s: float | None = None  # None: no answer began
+    elapsed_s: float = 0.0
+    stale: bool = False  # the kept connection had been closed meanwhile: the host did nothing wrong
+
+    def header(self, name: str) -> str:
+        """Return the first header of this (lower-case) name, or an empty string."""
+        return next((value for key, value in self.headers if key == name), "")
+
+
+class _FailedError(Exception):
+    """Leave an exchange with a kind."""
+
+    def __init__(self, kind: Kind, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+        self.reason = reason
+
+
+class _Connector(aiohttp.TCPConnector):
+    """A pool that never reuses a connection on which unasked-for bytes have arrived.
+
+    A host whose Content-Length is too small can leave a forged answer behind, to be taken for the next page's.
+    """
+
+    async def _get(self, key: ConnectionKey, traces: list[Any]) -> Connection | None:
+        while (connection := await super()._get(key, traces)) is not None:
+            if connection.protocol is not None and not connection.protocol.should_close:
+                _REUSED.set(True)
+                return connection
+            connection.close()
+        return None
+
+
+class Client:
+    """Makes exchanges. Use as `async with`."""
+
+    def __init__(self, settings: FetchSettings, guard: Guard, clock: Clock) -> None:
+        self._settings = settings
+        self._guard = guard
+        self._clock = clock
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Client:
+        settings = self._settings
+        connector = _Connector(
+            resolver=self._guard,
+            use_dns_cache=False,  # the guard has its own
+            socket_factory=self._guard.open_socket,
+            limit=0,  # the gate limits connections by host, the caller in all
+            keepalive_timeout=_KEEPALIVE_S,
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s),
+            auto_decompress=False,
+            trust_env=False,
+            max_field_size=settings.max_field_bytes,
+            max_headers=settings.max_headers,
+            headers={
+                "User-Agent": user_agent(settings.contact),
+                "Accept": "text/html,*/*;q=0.8",
+                "Accept-Encoding": ACCEPT,
+            },
+        )
+        self._session._retry_connection = False  # a retry is a request: it waits for the host's gate like any other
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Load the authorities that vouch for hosts: once, at the first https page."""
+        file = self._settings.tls_ca_file
+        return ssl.create_default_context(cafile=str(file) if file else None)
+
+    async def exchange(self, url: Url, headers: Mapping[str, str], max_body_bytes: int) -> Exchange:
+        """Ask for a page and read the answer."""
+        _REUSED.set(False)
+        began_s = self._clock.monotonic_s()
+        answer = Exchange(Kind.UNEXPECTED)
+        try:
+            async with asyncio.timeout(self._settings.deadline_s):
+                await self._ask(url, headers, max_body_bytes, began_s, answer)
+        except TimeoutError:
+            answer.kind, answer.reason = Kind.DEADLINE, f"not done after {self._settings.deadline_s:g} s"
+        except _FailedError as failed:
+            answer.kind, answer.reason = failed.kind, failed.reason
+        except RefusedError as refused:
+            answer.kind, answer.reason = refused.kind, refused.reason
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as wrong:
+            answer.kind, answer.reason = _kind_of(wrong), _line(wrong)
+        answer.elapsed_s = self._clock.monotonic_s() - began_s
+        answer.stale = answer.kind is Kind.RESET and not answer.status and _REUSED.get()
+        if answer.kind is not Kind.OK:
+            answer.body = b""
+        return answer
+
+    async def _ask(
+        self, url: Url, headers: Mapping[str, str], max_body_bytes: int, began_s: float, answer: Exchange
+    ) -> None:
+        assert self._session is not None, "use `async with`"
+        target = URL(url.href, encoded=True)
+        tls = self._tls if url.scheme == "https" else True
+        try:
+            async with asyncio.timeout(self._settings.first_byte_timeout_s):
+                response = await self._session.get(target, headers=headers, allow_redirects=False, ssl=tls)
+        except aiohttp.ConnectionTimeoutError:
+            raise _FailedError(
+                Kind.CONNECT_TIMEOUT, f"no connection after {self._settings.connect_timeout_s:g} s"
+            ) from None
+        except TimeoutError:
+            raise _FailedError(
+                Kind.FIRST_BYTE_TIMEOUT, f"no answer after {self._settings.first_byte_timeout_s:g} s"
+            ) from None
+        try:
+            answer.first_byte_s = self._clock.monotonic_s() - began_s
+            answer.status = response.status
+            answer.headers = tuple((name.decode("latin-1").lower(), _value(raw)) for name, raw in response.raw_headers)
+            self._check_headers(response, answer.headers)
+            answer.kind = kind_of_status(response.status)
+            if answer.kind is Kind.OK:
+                await self._read(response, max_body_bytes, answer)
+            else:
+                await _drain(response)
+        finally:
+            if not response.content.is_eof() or answer.kind is Kind.AMBIGUOUS_LENGTH:
+                response.close()
+
+    def _check_headers(self, response: aiohttp.ClientResponse, headers: Headers) -> None:
+        """Refuse answers whose end two readers would see in different places, and headers beyond the cap."""
+        lengths = [value for name, value in headers if name == "content-length"]
+        coded = any(name == "transfer-encoding" for name, _ in headers)
+        if len(lengths) > 1 or (lengths and coded) or any("," in value for value in lengths):
+            response.close()
+            raise _FailedError(Kind.AMBIGUOUS_LENGTH, "the answer states its length in two ways")
+        if sum(len(name) + len(value) for name, value in headers) > self._settings.max_header_bytes:
+            response.close()
+            raise _FailedError(Kind.HEADERS_TOO_LARGE, f"headers over {self._settings.max_header_bytes} bytes")
+
+    async def _read(self, response: aiohttp.ClientResponse, max_body_bytes: int, answer: Exchange) -> None:
+        encoding = ",".join(value for name, value in answer.headers if name == "content-encoding")
+        try:
+            decoder = Decoder(encoding, max_bytes=max_body_bytes, max_encodings=self._settings.max_encodings)
+            while chunk := await response.content.readany():
+                decoder.feed(chunk)
+                if decoder.full or decoder.received > max_body_bytes + _DRAIN_BYTES:
+                    answer.truncated = True
+                    response.close()
+                    break
+            answer.wire_bytes = decoder.received
+            answer.body = decoder.partial() if answer.truncated else decoder.finish()
+        except BadEncodingError as wrong:
+            raise _FailedError(Kind.BAD_ENCODING, _line(wrong)) from None
+        except EOFError as wrong:
+            raise _FailedError(Kind.INCOMPLETE, _line(wrong)) from None
+        if answer.truncated and len(answer.body) > self._settings.bomb_ratio * max(decoder.consumed, 1):
+            raise _FailedError(Kind.BOMB, f"{decoder.consumed} bytes inflate to more than {len(answer.body)}")
+
+
+async def _drain(response: aiohttp.ClientResponse) -> None:
+    """Read a short body to its end, so that the connection can be used again; leave a long one."""
+    left = _DRAIN_BYTES
+    try:
+        while left > 0 and (chunk := await response.content.readany()):
+            left -= len(chunk)
+    except aiohttp.ClientError:
+        response.close()  # the status was what counted
+
+
+def _kind_of(wrong: Exception) -> Kind:
+    if isinstance(wrong, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError)):
+        return Kind.TLS_FAILED
+    if isinstance(wrong, aiohttp.ClientConnectorDNSError):
+        return Kind.DNS_FAILED
+    if isinstance(wrong, aiohttp.ClientConnectorError):
+        return Kind.CONNECT_FAILED
+    if isinstance(wrong, (aiohttp.InvalidURL, ValueError)):
+        return Kind.INVALID_URL
+    if isinstance(wrong, aiohttp.ClientPayloadError):
+        return Kind.INCOMPLETE
+    if isinstance(wrong, (aiohttp.ClientResponseError, HttpProcessingError)):
+        return _kind_of_message(wrong.message)
+    return Kind.RESET
+
+
+def _kind_of_message(message: str) -> Kind:
+    """Tell apart what the library's parser complains of in words only."""
+    message = message.lower()
+    if "too many headers" in message or "bytes when reading" in message:
+        return Kind.HEADERS_TOO_LARGE
+    if "content-length" in message:
+        return Kind.AMBIGUOUS_LENGTH
+    return Kind.INCOMPLETE if "chunk" in message else Kind.BAD_HTTP
+
+
+def _value(raw: bytes) -> str:
+    """Header values are data: UTF-8 where they are, latin-1 otherwise."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
+
+def _line(wrong: Exception) -> str:
+    text = wrong.message if isinstance(wrong, (aiohttp.ClientResponseError, HttpProcessingError)) else f"{wrong}"
+    line = " ".join(text.split())[:200]
+    return "".join(char if char.isprintable() else "?" for char in line) or type(wrong).__name__

@@ -1,0 +1,250 @@
+"""From a URL to a typed result, by way of scope, guard, robots.txt and the host's gate, anew at every redirect.
+
+A fetch goes round this loop once for each hop:
+
+    port, scope -> address guard -> robots.txt -> gate (waits) -> exchange (retried after resets) -> redirect?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from recrawl.clock import Clock, SystemClock
+from recrawl.fetch.client import Client, Exchange
+from recrawl.fetch.gate import Gate
+from recrawl.fetch.guard import Guard, Lookup, RefusedError, system_lookup
+from recrawl.fetch.outcome import HOST_FAILURES, RETRIABLE, FetchResult, Hop, Kind
+from recrawl.fetch.robots import MAX_REDIRECTS, Robots
+from recrawl.fetch.settings import FetchSettings
+from recrawl.fetch.validators import NO_VALIDATORS, Validators, contradicts
+from recrawl.see.html import MAX_REFRESH_S, quick_refresh
+from recrawl.see.url import DENIED_PORTS, Base, Url, parse, shown, why_not
+
+Scope = Callable[[str], bool]
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MAX_STALE = 2
+_ROBOTS_KINDS = {
+    "disallowed": Kind.ROBOTS_DISALLOWED,
+    "unreachable": Kind.ROBOTS_UNREACHABLE,
+    "crawl-delay": Kind.CRAWL_DELAY_ABSURD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A page to ask for."""
+
+    url: str
+    validators: Validators = NO_VALIDATORS
+    headers: tuple[tuple[str, str], ...] = ()  # credentials and the like: sent to the page's own origin alone
+    max_body_bytes: int | None = None  # instead of the settings'
+
+
+@dataclass(slots=True)
+class _Walk:
+    """A fetch under way: where it is, and what it has met."""
+
+    request: Request
+    start: Url
+    url: Url
+    max_redirects: int
+    max_body_bytes: int
+    checks_robots: bool = True
+    checks_scope: bool = True
+    at: float = 0.0
+    hops: list[Hop] = field(default_factory=list)
+    attempts: int = 0
+    downgraded: bool = False
+    conditional: bool = False
+
+    def result(
+        self, kind: Kind, reason: str = "", answer: Exchange | None = None, retry_in_s: float = 0.0
+    ) -> FetchResult:
+        answer = answer or Exchange(kind)
+        return FetchResult(
+            url=self.start.href,
+            kind=kind,
+            at=self.at,
+            final_url=self.url.href,
+            reason=reason or answer.reason,
+            status=answer.status,
+            headers=answer.headers,
+            body=answer.body if kind is Kind.OK else b"",
+            truncated=answer.truncated,
+            downgraded=self.downgraded,
+            conditional=self.conditional,
+            hops=tuple(self.hops),
+            attempts=self.attempts,
+            wire_bytes=answer.wire_bytes,
+            first_byte_s=answer.first_byte_s or 0.0,
+            elapsed_s=answer.elapsed_s,
+            retry_in_s=retry_in_s,
+        )
+
+
+class Fetcher:
+    """Fetches pages. Use as `async with`; `gate` and `robots` export and restore their state for the store."""
+
+    def __init__(
+        self,
+        settings: FetchSettings | None = None,
+        *,
+        clock: Clock | None = None,
+        scope: Scope | None = None,
+        lookup: Lookup = system_lookup,
+    ) -> None:
+        self.settings = settings or FetchSettings()
+        self.clock = clock or SystemClock()
+        self.scope = scope
+        self.guard = Guard(
+            self.clock,
+            allow_networks=self.settings.allow_networks,
+            connect_to=self.settings.connect_to,
+            cache_s=self.settings.dns_cache_s,
+            lookup=lookup,
+        )
+        self.gate = Gate(self.clock, self.settings.gate)
+        self.robots = Robots(self.clock, self.settings, self._ask_robots)
+        self._client = Client(self.settings, self.guard, self.clock)
+
+    async def __aenter__(self) -> Fetcher:
+        await self._client.__aenter__()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.robots.close()
+        await self._client.__aexit__()
+
+    async def fetch(self, request: Request | str, *, scoped: bool = True) -> FetchResult:
+        """Fetch a page. Whatever happens is in the result; nothing is raised but cancellation.
+
+        With `scoped` False the crawl's scope does not apply: for a sitemap on another host, say.
+        """
+        request = Request(request) if isinstance(request, str) else request
+        url = parse(request.url)
+        if url is None:
+            return FetchResult(shown(request.url), Kind.INVALID_URL, self.clock.now(), reason=why_not(request.url))
+        limit = request.max_body_bytes or self.settings.max_body_bytes
+        return await self._walk(_Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped))
+
+    async def _ask_robots(self, href: str) -> FetchResult:
+        url = parse(href)
+        assert url is not None, "an origin's robots.txt has a URL"
+        limit = self.settings.max_robots_bytes
+        walk = _Walk(Request(href), url, url, MAX_REDIRECTS, limit, checks_robots=False, checks_scope=False)
+        return await self._walk(walk)
+
+    async def _walk(self, walk: _Walk) -> FetchResult:
+        walk.at = self.clock.now()
+        try:
+            while True:
+                refusal = await self._refusal(walk)
+                if refusal is not None:
+                    return refusal
+                outcome = await self._hop(walk)
+                if isinstance(outcome, FetchResult):
+                    return outcome
+        except Exception as wrong:  # no answer, however strange, may end a crawl
+            return walk.result(Kind.UNEXPECTED, f"{type(wrong).__name__}: {wrong}"[:200])
+
+    async def _refusal(self, walk: _Walk) -> FetchResult | None:
+        """Return why this hop may not be asked for, or None if it may."""
+        url = walk.url
+        if url.port in DENIED_PORTS:
+            return walk.result(Kind.REFUSED_PORT, f"port {url.port} belongs to another protocol")
+        if walk.checks_scope and self.scope is not None and not self.scope(url.href):
+            return walk.result(Kind.OUT_OF_SCOPE, f"{shown(url.href)} is outside the crawl")
+        pause_s = self.gate.ready_in_s(url.host)
+        if pause_s > self.settings.max_wait_s:
+            return walk.result(Kind.HOST_PAUSED, f"{url.host} is left alone", retry_in_s=pause_s)
+        try:
+            await self.guard.addresses(url.host)
+        except RefusedError as refused:
+            if refused.kind is Kind.DNS_FAILED:
+                self.gate.note_failure(url.host)
+            return walk.result(refused.kind, refused.reason)
+        if not walk.checks_robots:
+            return None
+        verdict, reason = await self.robots.verdict(url)
+        if verdict != "allowed":
+            return walk.result(_ROBOTS_KINDS[verdict], reason)
+        crawl_delay_s = self.robots.crawl_delay_s(url.origin)
+        if crawl_delay_s:
+            self.gate.set_crawl_delay(url.host, crawl_delay_s)
+        return None
+
+    async def _hop(self, walk: _Walk) -> FetchResult | None:
+        """Ask for the page the walk has come to; None if that led on to another one."""
+        validators = {} if walk.hops else dict(walk.request.validators.headers(self.settings.audit_every))
+        walk.conditional = bool(validators)
+        answer = await self._exchange(walk, self._headers(walk) | validators)
+        if answer.status == 304 and (not validators or contradicts(answer.header("etag"), validators)):
+            # a 304 to a question that was not asked: ask the plain question
+            walk.conditional = False
+            answer = await self._exchange(walk, self._headers(walk) | {"Cache-Control": "no-cache"})
+        elif answer.status == 304:
+            return walk.result(Kind.NOT_MODIFIED, answer=answer)
+        if answer.kind is Kind.HOST_PAUSED:
+            return walk.result(Kind.HOST_PAUSED, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
+        if answer.kind is Kind.NOT_A_VERSION and answer.status in _REDIRECTS:
+            return self._follow(walk, answer.header("location"), answer)
+        if answer.kind is Kind.RATE_LIMITED:
+            return walk.result(answer.kind, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
+        if answer.kind is Kind.OK and walk.checks_robots and self.settings.follow_meta_refresh:
+            refresh = quick_refresh(answer.body, walk.url.href)
+            if refresh is not None and refresh.delay_s <= MAX_REFRESH_S:
+                return self._follow(walk, refresh.url, answer)
+        return walk.result(answer.kind, answer=answer)
+
+    def _headers(self, walk: _Walk) -> dict[str, str]:
+        """Return the request's own headers while the walk is still on the page's own origin."""
+        return dict(walk.request.headers) if walk.url.origin == walk.start.origin else {}
+
+    def _follow(self, walk: _Walk, location: str, answer: Exchange) -> FetchResult | None:
+        status = answer.status if answer.kind is not Kind.OK else 0
+        if not location.strip():
+            return walk.result(Kind.BAD_REDIRECT, "a redirect without a Location", answer)
+        target = parse(location, Base(walk.url.href))
+        if target is None:
+            return walk.result(Kind.BAD_REDIRECT, f"a redirect to {shown(location, 80)}", answer)
+        visited = {hop.url for hop in walk.hops} | {walk.url.href}
+        walk.hops.append(Hop(walk.url.href, status, target.href))
+        if target.href in visited:
+            return walk.result(Kind.TOO_MANY_REDIRECTS, f"a loop back to {shown(target.href, 80)}", answer)
+        if len(walk.hops) > walk.max_redirects:
+            return walk.result(Kind.TOO_MANY_REDIRECTS, f"more than {walk.max_redirects} redirects", answer)
+        walk.downgraded |= walk.url.scheme == "https" and target.scheme == "http"
+        walk.url = target
+        return None
+
+    async def _exchange(self, walk: _Walk, headers: Mapping[str, str]) -> Exchange:
+        """Ask at the host's gate; ask again after a reset or a broken answer, each time waiting longer.
+
+        A kept connection that turns out to be closed is no failure of the host: the next try is over a new one.
+        """
+        host, retries, stale = walk.url.host, 0, 0
+        while True:
+            if not await self.gate.enter(host, self.settings.max_wait_s):
+                return Exchange(Kind.HOST_PAUSED, f"{host} is left alone")
+            walk.attempts += 1
+            walk.at = self.clock.now()
+            answer = Exchange(Kind.UNEXPECTED)
+            try:
+                answer = await self._client.exchange(walk.url, headers, walk.max_body_bytes)
+            finally:
+                self.gate.leave(
+                    host,
+                    latency_s=answer.first_byte_s,
+                    failed=answer.kind in HOST_FAILURES and not answer.stale,
+                    well=answer.kind is not Kind.RATE_LIMITED and not answer.stale,
+                )
+            if answer.kind is Kind.RATE_LIMITED:
+                self.gate.back_off(host, answer.header("retry-after"))
+            if answer.stale and stale < _MAX_STALE:
+                stale += 1
+                continue
+            if answer.kind not in RETRIABLE or retries == self.settings.retries:
+                return answer
+            await self.clock.sleep(self.settings.retry_backoff_s * 2.0**retries)
+            retries += 1

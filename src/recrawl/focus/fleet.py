@@ -1,0 +1,83 @@
+"""Many crawls at once: strategies times seeds of chance, on several cores; the results do not depend on how many.
+
+The compiled simulator releases the interpreter's lock, so threads suffice and the web is held once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+
+import numpy as np
+
+from recrawl.columns import FloatArray, PageIds, mix
+from recrawl.errors import InputError
+from recrawl.focus.scores import Web
+from recrawl.focus.simulator import Crawl, Desk, new_desk, simulate
+from recrawl.focus.strategy import Strategy
+from recrawl.progress import Advance, silent
+
+
+class Fleet:
+    """Crawlers of one web, each with a desk of its own."""
+
+    def __init__(self, web: Web, jobs: int = 1) -> None:
+        if jobs < 1:
+            raise InputError(f"there must be at least one job, not {jobs}")
+        self.web = web
+        self.jobs = jobs
+        self._desks: SimpleQueue[Desk] = SimpleQueue()
+        for _ in range(jobs):
+            self._desks.put(new_desk(web))
+
+    def crawl(self, strategy: Strategy, seeds: PageIds, pages: int, seed: int) -> Crawl:
+        """Run one crawl."""
+        desk = self._desks.get()
+        try:
+            return simulate(self.web, desk, seeds, strategy.weights, strategy.within, pages, seed)
+        finally:
+            self._desks.put(desk)
+
+    def crawls(
+        self,
+        strategies: Sequence[Strategy],
+        seeds: PageIds,
+        pages: int,
+        runs: Sequence[int],
+        advance: Advance = silent,
+    ) -> list[list[Crawl]]:
+        """Run every strategy with every seed of chance; returns crawls[strategy][run]."""
+        tasks = [(strategy, run) for strategy in strategies for run in runs]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            done = []
+            for crawl in pool.map(lambda task: self.crawl(task[0], seeds, pages, task[1]), tasks):
+                done.append(crawl)
+                advance(len(done), len(tasks))
+        return [done[i * len(runs) : (i + 1) * len(runs)] for i in range(len(strategies))]
+
+    def fitness(
+        self, strategies: Sequence[Strategy], seeds: PageIds, pages: int, runs: Sequence[int], explore: float = 0.0
+    ) -> FloatArray:
+        """Mean fitness of each strategy over the runs."""
+
+        def worth(task: tuple[Strategy, int]) -> float:
+            return fitness(self.crawl(task[0], seeds, pages, task[1]), explore)
+
+        tasks = [(strategy, run) for strategy in strategies for run in runs]
+        with ThreadPoolExecutor(self.jobs) as pool:
+            values = np.array(list(pool.map(worth, tasks)))
+        return values.reshape(len(strategies), len(runs)).mean(axis=1)
+
+
+def fitness(crawl: Crawl, explore: float = 0.0) -> float:
+    """Good pages / pages (eq. 1); with `explore` a good page d links from the seeds counts 1 + explore * (d - 1)."""
+    if not len(crawl.pages):
+        return 0.0
+    worth = crawl.good * (1.0 + explore * np.maximum(crawl.depth - 1, 0))
+    return float(worth.mean())
+
+
+def chances(seed: int, runs: int) -> list[int]:
+    """Seeds of chance for so many crawls, drawn from one seed."""
+    return [int(number >> np.uint64(1)) for number in mix(np.arange(runs), seed)]

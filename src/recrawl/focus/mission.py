@@ -1,0 +1,80 @@
+"""A topic on a web, ready to crawl: seeds, distances, and crawlers for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.columns import IntArray, PageIds
+from recrawl.errors import InputError
+from recrawl.focus.fleet import Fleet
+from recrawl.focus.graph import UNREACHED, check_seeds
+from recrawl.focus.prepare import prepare
+from recrawl.focus.topic import Topic, learn_topic
+from recrawl.focus.web import TopicalWeb
+
+LONGEST = 10_000  # the paper evolved on crawls of so many pages
+REACH_SHARE = 20  # on a small graph a crawl is one page in twenty of those that can be reached
+
+
+@dataclass(frozen=True)
+class Start:
+    """Pages to start from, and how far everything lies from them."""
+
+    seeds: PageIds
+    distance: IntArray
+
+    @property
+    def reach(self) -> int:
+        """How many pages a crawl can download at most."""
+        return int((self.distance != UNREACHED).sum())
+
+
+class Mission:
+    """A web, a topic that was learnt on it, and crawlers."""
+
+    def __init__(self, web: TopicalWeb, topic: Topic, jobs: int = 1) -> None:
+        self.web = web
+        self.topic = topic
+        self.fleet = Fleet(prepare(web, topic), jobs)
+
+    @classmethod
+    def learn(cls, web: TopicalWeb, spec: str, *, seed: int = 0, jobs: int = 1) -> Mission:
+        """Learn the topic that `spec` names."""
+        return cls(web, learn_topic(web, spec, seed), jobs)
+
+    def start(self, seeds: PageIds) -> Start:
+        """Start from these pages; they must lie in the graph."""
+        checked = check_seeds(self.web.graph, seeds)
+        return Start(checked, self.web.graph.distances(checked))
+
+    def examples(self) -> Start:
+        """Start from the pages that the topic was taught with, as the paper evolves."""
+        return self.start(self.topic.examples)
+
+    def draw(self, count: int, seed: int) -> Start:
+        """Start from relevant pages drawn at random, at most a third of them; those with links before those without."""
+        good = np.flatnonzero(self.topic.good)
+        if not len(good):
+            raise InputError(f"topic {self.topic.name!r} is empty: the classifier accepts no page of {self.web.name}")
+        order = np.random.default_rng(seed).permutation(good)
+        linking = np.diff(self.web.graph.start)[order] > 0
+        order = np.concatenate([order[linking], order[~linking]])
+        return self.start(order[: max(min(count, len(good) // 3), 1)])
+
+    def good_within(self, start: Start) -> int:
+        """How many relevant pages can be reached."""
+        return int((self.topic.good & (start.distance != UNREACHED)).sum())
+
+
+def default_pages(start: Start) -> int:
+    """How long a crawl should be: 10,000 pages, or what the graph allows; at least as many as there are seeds."""
+    allowed = max(start.reach // REACH_SHARE, min(2 * len(start.seeds), start.reach))
+    return min(LONGEST, allowed)
+
+
+def check_room(start: Start) -> None:
+    """Raise InputError where there is nothing to rank: no link leads from the seeds to any other page."""
+    if start.reach <= len(start.seeds):
+        raise InputError(f"no link leads from the {len(start.seeds)} seeds to another page: there is nothing to rank")

@@ -1,0 +1,97 @@
+"""The tables of a crawl's store, state.sqlite. Times are float days on the crawl's own clock."""
+
+from __future__ import annotations
+
+APPLICATION_ID = 0x72637277  # "rcrw"
+FORMAT = 1
+
+TABLES = """
+create table meta (
+    key text primary key,
+    value text not null
+) strict;
+
+create table hosts (
+    host integer primary key,
+    name text not null unique,
+    gate text                              -- politeness state as JSON, so that a restart keeps the delay
+) strict;
+
+create table robots (
+    origin text primary key,
+    record text not null                   -- robots.txt as last fetched, as JSON
+) strict, without rowid;
+
+create table templates (                   -- pages discovered by the shape of their URL: bounds traps
+    template text primary key,
+    pages integer not null
+) strict, without rowid;
+
+create table pages (
+    page integer primary key,              -- dense, from 0: the row of every column in memory
+    url text not null,
+    url_hash integer not null unique,      -- 64 bits of BLAKE2b, as a signed number
+    host integer not null,
+    first_seen_at real not null,
+    found_on integer,                      -- the page whose visit showed it; null for a seed
+    validators text not null default '{}', -- ETag and Last-Modified with how far they are believed, as JSON
+    title text,
+    digest blob,                           -- of the copy we hold; null until the first visit
+    simhash integer
+) strict;
+
+create table cycles (
+    cycle integer primary key,
+    at real not null,                      -- when its visits are due: the end of the cycle
+    budget integer not null,
+    policy text not null,
+    done integer not null default 0
+) strict;
+
+create table plan (                        -- what the policy chose: leased until its visit is recorded
+    cycle integer not null,
+    page integer not null,                 -- key columns first: quick_check of SQLite 3.3x misreads others
+    round integer not null,
+    rank integer not null,
+    primary key (cycle, page)
+) strict, without rowid;
+
+create table visits (
+    visit integer primary key,
+    page integer not null,
+    cycle integer not null,
+    at real not null,
+    outcome integer not null,
+    status integer not null,
+    body_bytes integer not null,
+    elapsed_s real not null,
+    new_internal integer not null,
+    new_external integer not null,
+    change_size real not null,
+    note text,
+    unique (page, cycle)                   -- a page is visited at most once a cycle
+) strict;
+create index visits_cycle on visits (cycle);
+
+create table versions (
+    visit integer primary key,
+    page integer not null,
+    digest blob not null,
+    words integer not null,
+    warc text,                             -- null where no body may be kept
+    offset integer,
+    length integer
+) strict;
+create index versions_page on versions (page);
+
+create table links (
+    page integer not null,
+    target text not null,
+    target_page integer,
+    internal integer not null,
+    anchor text not null,
+    first_seen_at real not null,
+    gone_at real,                          -- the visit that no longer showed it; null while it is there
+    primary key (page, target)
+) strict, without rowid;
+"""

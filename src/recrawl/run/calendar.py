@@ -1,0 +1,48 @@
+"""The crawl's own clock: never goes back, and its waits end when the crawl is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+
+from recrawl.clock import Clock
+
+
+class Calendar:
+    """Another clock, whose `now` continues from the latest time it has shown when the machine's clock is set back.
+
+    Visits are ordered by time, and gaps between them must not be negative. `not_before` is the latest time that the
+    store knows of, so that a clock that was set back between two runs is noticed, too.
+    """
+
+    def __init__(self, clock: Clock, not_before: float = float("-inf")) -> None:
+        self._clock = clock
+        self._latest = not_before
+        self._shift = 0.0
+        self.stopping = asyncio.Event()
+
+    def now(self) -> float:
+        """Return the days since 1970-01-01 (UTC), never fewer than before."""
+        now = self._clock.now() + self._shift
+        if now < self._latest:
+            self._shift += self._latest - now
+            now = self._latest
+        self._latest = now
+        return now
+
+    def monotonic_s(self) -> float:
+        """Return seconds since some fixed moment; never goes back."""
+        return self._clock.monotonic_s()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait; when the crawl is told to stop, whoever waits is cancelled: it has not begun what it waits for."""
+        if self.stopping.is_set():
+            raise asyncio.CancelledError
+        sleeper = asyncio.ensure_future(self._clock.sleep(seconds))
+        stop = asyncio.ensure_future(self.stopping.wait())
+        try:
+            await asyncio.wait({sleeper, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeper.cancel()
+            stop.cancel()
+        if self.stopping.is_set():
+            raise asyncio.CancelledError

@@ -1,0 +1,129 @@
+"""The arguments of a policy: the words of a spec as the types that its maker asks for, and back.
+
+A maker is a function `make(setting, ...)`; the names, types and defaults of its further parameters are what a user
+may write in a spec. Types: float, int, bool (yes or no), Literal[...], str (a path or another policy's spec), and the
+two below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+Days = Annotated[float, "days"]  # a span of time: 60s, 90m, 12h, 7d or 2w; a bare number is days
+Share = Annotated[float, "share"]  # 0.1 or 10%
+
+_UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "s": 1 / 86400}
+_YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a maker."""
+
+    name: str
+    kind: Any
+    default: Any
+
+    @property
+    def required(self) -> bool:
+        """Whether the user must give a value."""
+        return self.default is inspect.Parameter.empty
+
+    def __str__(self) -> str:
+        return self.name if self.required else f"{self.name}={show(self.default, self.kind)}"
+
+
+def parameters(make: Callable[..., Any]) -> list[Parameter]:
+    """What a spec may say to this maker, in order."""
+    kinds = get_type_hints(make, include_extras=True)
+    found = list(inspect.signature(make).parameters.values())[1:]
+    return [Parameter(p.name, kinds.get(p.name, str), p.default) for p in found]
+
+
+def bind(make: Callable[..., Any], args: tuple[str, ...], options: dict[str, str]) -> dict[str, Any]:
+    """Match the words of a spec to the maker's parameters; ValueError says what does not fit."""
+    known = parameters(make)
+    if len(args) > len(known):
+        raise ValueError(f"too many arguments: {', '.join(args[len(known) :])}")
+    words = {parameter.name: word for parameter, word in zip(known, args, strict=False)}
+    for name, word in options.items():
+        if name not in {parameter.name for parameter in known}:
+            raise ValueError(f"no parameter {name!r}")
+        if name in words:
+            raise ValueError(f"{name} is given twice")
+        words[name] = word
+    missing = [p.name for p in known if p.required and p.name not in words]
+    if missing:
+        raise ValueError(f"{missing[0]} is missing")
+    return {p.name: read(words[p.name], p) for p in known if p.name in words}
+
+
+def read(word: str, parameter: Parameter) -> Any:
+    """Turn a word into the parameter's type; ValueError says what it must be."""
+    name, kind = parameter.name, parameter.kind
+    if get_origin(kind) is Literal:
+        if word not in get_args(kind):
+            raise ValueError(f"{name} must be one of {', '.join(get_args(kind))}, not {word!r}")
+        return word
+    if kind is bool:
+        if word.lower() not in _YES + _NO:
+            raise ValueError(f"{name} must be yes or no, not {word!r}")
+        return word.lower() in _YES
+    if kind == Days:
+        days = _number(word[:-1], _UNIT_DAYS[word[-1]]) if word[-1:] in _UNIT_DAYS else _number(word)
+        return _positive(days, name, word)
+    if kind == Share:
+        return _share(_number(word[:-1], 0.01) if word.endswith("%") else _number(word), name, word)
+    if kind in (float, int):
+        value = _number(word)
+        if math.isnan(value) or (kind is int and value != int(value)):
+            raise ValueError(f"{name} must be a {'whole ' if kind is int else ''}number, not {word!r}")
+        return kind(value)
+    return word
+
+
+def show(value: Any, kind: Any) -> str:
+    """Write a value as `read` reads it."""
+    if kind is bool:
+        return "yes" if value else "no"
+    if kind == Days:
+        unit = next((u for u, d in _UNIT_DAYS.items() if u != "w" and abs(value / d - round(value / d)) < 1e-9), "d")
+        return f"{value / _UNIT_DAYS[unit]:.10g}{unit}"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def spell(name: str, make: Callable[..., Any], values: dict[str, Any]) -> str:
+    """Write the spec that makes this policy again, leaving out what is the default."""
+    said = []
+    for parameter in parameters(make):
+        value = values.get(parameter.name, parameter.default)
+        if parameter.required:
+            said.append(show(value, parameter.kind))
+        elif value != parameter.default:
+            said.append(f"{parameter.name}={show(value, parameter.kind)}")
+    return f"{name}({', '.join(said)})" if said else name
+
+
+def _number(word: str, unit: float = 1.0) -> float:
+    """Read a finite number, NaN where the word is none."""
+    try:
+        value = float(word) * unit
+    except ValueError:
+        return math.nan
+    return value if math.isfinite(value) else math.nan
+
+
+def _positive(days: float, name: str, word: str) -> Days:
+    if not days > 0:
+        raise ValueError(f"{name} must be a positive span of time such as 12h, 7d or 2w, not {word!r}")
+    return days
+
+
+def _share(share: float, name: str, word: str) -> Share:
+    if not 0 <= share <= 1:
+        raise ValueError(f"{name} must be a share from 0 to 1, not {word!r}")
+    return share

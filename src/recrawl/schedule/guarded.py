@@ -1,0 +1,51 @@
+"""A policy that may fail, and a plain one that takes over: no fault of a learner may stop a crawl."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+
+from recrawl.columns import PageIds
+from recrawl.remember.memory import Memory
+from recrawl.remember.visits import Visits
+from recrawl.schedule.policy import Policy
+
+log = logging.getLogger(__name__)
+
+
+class Guarded:
+    """Asks `policy`; from its first exception on, asks `fallback` instead, and says so once."""
+
+    def __init__(self, policy: Policy, fallback: Policy) -> None:
+        self.policy = policy
+        self.fallback = fallback
+        self.fault: str | None = None  # why the fallback took over
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Choose by the policy, or by the fallback where that fails or chooses what it may not visit."""
+        if self.fault is None:
+            try:
+                pages = self.policy.choose(memory, budget, at)
+                if len(pages) <= budget and memory.eligible()[pages].all() and len(np.unique(pages)) == len(pages):
+                    return pages
+                self._hand_over("it chose pages that it may not visit")
+            except Exception as wrong:
+                self._hand_over(f"{type(wrong).__name__}: {wrong}")
+        return self.fallback.choose(memory, budget, at)
+
+    def observe(self, visits: Visits) -> None:
+        """Let both learn, so that the fallback is ready."""
+        self.fallback.observe(visits)
+        if self.fault is None:
+            try:
+                self.policy.observe(visits)
+            except Exception as wrong:
+                self._hand_over(f"{type(wrong).__name__}: {wrong}")
+
+    def _hand_over(self, fault: str) -> None:
+        self.fault = fault
+        log.warning("%r failed (%s); %r takes over", self.policy, fault, self.fallback)
+
+    def __repr__(self) -> str:
+        return repr(self.policy if self.fault is None else self.fallback)

@@ -1,0 +1,180 @@
+"""Fingerprints of what a page says, blind to what rotates by itself.
+
+`digest` is exact: two visits with the same digest saw the same page. Before hashing, `stable_text` leaves out what
+differs between two visits to an unchanged page: clocks, counters, "3 minutes ago", render times, session ids, tokens.
+`simhash` (Charikar 2002) is approximate: the Hamming distance of two simhashes grows with the difference of the texts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import ByteArray
+
+DIGEST_BYTES = 16
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
+_DATE = (
+    rf"(?:(?:{_DAY},?\s+)?(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{2,4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?[\s-]+{_MONTH}[\s,-]+\d{{2,4}}|{_MONTH}\s+\d{{1,2}}(?:st|nd|rd|th)?,?\s+\d{{4}}))"
+)
+_ZONE = r"(?:\s?(?:z|utc|gmt|[ap]\.?m\.?|[a-z]{3,4}t)\b|\s?[+-]\d{2}:?\d{2})*"
+_TIME = rf"(?:\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?{_ZONE})"
+_COUNTED = (
+    r"(?:views?|visits?|visitors?|hits?|reads?|clicks?|downloads?|likes?|shares?|followers?|(?:users?|guests?|members?"
+    r"|people|visitors?)\s+(?:online|active|browsing|viewing))"
+)
+_COUNT = r"\d[\d.,\u00a0]*[km]?"
+
+# Every pattern needs a digit, so lines without one are never searched.
+_ROTATING = re.compile(
+    "|".join(
+        (
+            rf"(?:last\s+)?(?:updated?|modified|refreshed|generated|retrieved|rendered|printed|checked|as\s+of|today\s+is|now"
+            rf"|current\s+time|server\s+time|local\s+time)\b[\s:]*(?:(?:on|at)\s+)?(?:{_DATE}[\s,]*(?:at\s+)?{_TIME}?|{_TIME})",
+            rf"{_DATE}[t\s,]+(?:at\s+)?{_TIME}",
+            rf"\d{{4}}-\d{{2}}-\d{{2}}t{_TIME}",
+            rf"\b\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?{_ZONE}",
+            r"\b\d+\s*(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?)\s+ago\b",
+            rf"\b{_COUNT}\s+{_COUNTED}\b",
+            rf"\b{_COUNTED}\s*[:=]\s*{_COUNT}",
+            r"\b(?:generated|rendered|loaded|executed|served|created|built|took|query|queries|processed)\b[^.\n]{0,40}?"
+            r"\d+(?:[.,]\d+)?\s*(?:ms|msecs?|milliseconds?|s|secs?|seconds?)\b",
+            r"\b(?:session|sess|sid|csrf|xsrf|token|nonce|request|ray|trace|correlation|build)[\s_-]*(?:id|token|key)?\s*"
+            r"[:=#]\s*[\w./+=-]*\d[\w./+=-]*",
+            r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+            r"\b(?=[0-9a-f]*\d)[0-9a-f]{16,}\b",
+            r"\b(?=[a-z_-]*\d)(?=[0-9_-]*[a-z])[\w-]{24,}\b",
+            r"(?:©|\(c\)|copyright)\s*(?:\d{4}\s*[-–]\s*)?\d{4}",
+        )
+    ),
+    re.IGNORECASE,
+)
+_CLOCK_LINE = re.compile(rf"(?i)\W*(?:{_DAY}\W+)?(?:{_DATE}\W*)?(?:{_TIME})?\W*|\W*{_COUNT}\W*")
+_LONGEST_CLOCK = 60  # characters
+
+
+def fingerprint(text: str) -> tuple[bytes, int]:
+    """Return the digest and the simhash of a text without what rotates by itself."""
+    stable = _stable(text)
+    return digest_of_bytes(stable), int(_simhash(np.frombuffer(stable, dtype=np.uint8)))
+
+
+def stable_text(text: str) -> str:
+    """Return the text without what rotates by itself, one line a block, no blank lines.
+
+    A date or a time inside a sentence is content and stays; a full timestamp, or a line that is nothing but a date, a
+    time or a bare number, is a clock or a counter and goes.
+    """
+    return _stable(text).decode()
+
+
+def _stable(text: str) -> bytes:
+    source = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+    out = np.empty(len(source) + 1, dtype=np.uint8)
+    length, numbered = _lines(source, out)
+    data = out[:length].tobytes()
+    if not len(numbered):
+        return data.removesuffix(b"\n")
+    pieces, at = [], 0
+    for start, end in numbered.tolist():
+        pieces.append(data[at:start])
+        line = data[start:end].decode()
+        if not (len(line) < _LONGEST_CLOCK and _CLOCK_LINE.fullmatch(line)):
+            line = " ".join(_ROTATING.sub(" ", line).split())
+            pieces.append(f"{line}\n".encode() if line else b"")
+        at = end + 1
+    pieces.append(data[at:])
+    return b"".join(pieces).removesuffix(b"\n")
+
+
+@njit(cache=True, nogil=True)
+def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64]]:
+    """Copy the lines that are not blank, trimmed; return the length and (start, end) of those with a digit."""
+    numbered = np.empty((len(source) // 2 + 1, 2), dtype=np.int64)
+    o, count, start, digits = 0, 0, 0, 0
+    for i in range(len(source) + 1):
+        c = source[i] if i < len(source) else np.uint8(10)
+        if c != 10:
+            if c <= 32 and o == start:
+                continue
+            if 48 <= c <= 57:
+                digits += 1
+            out[o] = c
+            o += 1
+            continue
+        while o > start and out[o - 1] <= 32:
+            o -= 1
+        if o > start:
+            if digits:
+                numbered[count, 0], numbered[count, 1] = start, o
+                count += 1
+            out[o] = 10
+            o += 1
+        start, digits = o, 0
+    return o, numbered[:count].copy()
+
+
+def digest(text: str) -> bytes:
+    """Return the exact fingerprint of a text as it is."""
+    return digest_of_bytes(text.encode("utf-8", "replace"))
+
+
+def digest_of_bytes(body: bytes) -> bytes:
+    """Return the exact fingerprint of bytes."""
+    return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()
+
+
+def simhash(text: str) -> int:
+    """Return the 64-bit simhash of a text's pairs of neighbouring words, case ignored.
+
+    Bit b is 1 if among the hashes of all pairs more have bit b set than not. An empty text has simhash 0.
+    """
+    return int(_simhash(np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)))
+
+
+def hamming(a: int, b: int) -> int:
+    """Return the number of bits in which two simhashes differ."""
+    return (a ^ b).bit_count()
+
+
+@njit(cache=True, nogil=True)
+def _simhash(text: ByteArray) -> np.uint64:
+    ones = np.zeros(64, dtype=np.int32)
+    bits = np.arange(64).astype(np.uint64)
+    pairs = 0
+    prime, start = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
+    previous, word, length = start, start, 0
+    for i in range(len(text) + 1):
+        c = text[i] if i < len(text) else np.uint8(32)
+        if 65 <= c <= 90:
+            c = np.uint8(c + 32)
+        if c >= 128 or 97 <= c <= 122 or 48 <= c <= 57:
+            word = (word ^ np.uint64(c)) * prime
+            length += 1
+            # Scripts without spaces: cut long runs into pieces of about two characters each.
+            if not (length >= 24 and c >= 128 and length % 6 == 0):
+                continue
+        if length == 0:
+            continue
+        pair = (previous ^ (word >> np.uint64(7))) * prime
+        pair ^= pair >> np.uint64(32)
+        pair *= np.uint64(0x9E3779B97F4A7C15)
+        pair ^= pair >> np.uint64(29)
+        for bit in range(64):
+            ones[bit] += np.int32((pair >> bits[bit]) & np.uint64(1))
+        pairs += 1
+        previous, word = word, start
+        if not c >= 128:
+            length = 0
+    value = np.uint64(0)
+    for bit in range(64):
+        if 2 * ones[bit] > pairs:
+            value |= np.uint64(1) << bits[bit]
+    return value

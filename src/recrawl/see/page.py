@@ -1,0 +1,130 @@
+"""see_page: from an answer's bytes to what the page says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from recrawl.see.decode import decode
+from recrawl.see.directives import NO_DIRECTIVES, Directives, from_header, from_meta
+from recrawl.see.fingerprint import digest_of_bytes, fingerprint
+from recrawl.see.html import Link, Refresh, read_html
+from recrawl.see.sniff import Media, sniff
+from recrawl.see.softerror import is_soft_error
+from recrawl.see.text import all_text, main_text
+
+Headers = tuple[tuple[str, str], ...]  # names in lower case
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPage:
+    """What a page says, however it was written down."""
+
+    url: str
+    media: Media
+    content_type: str
+    digest: bytes  # exact fingerprint of the main text without what rotates
+    simhash: int  # of the same text
+    type_lied: bool = False
+    charset: str = ""
+    title: str = ""
+    heading: str = ""
+    text: str = ""
+    main_text: str = ""
+    words: int = 0
+    links: tuple[Link, ...] = ()
+    canonical: str | None = None
+    feeds: tuple[str, ...] = ()
+    refresh: Refresh | None = None
+    directives: Directives = NO_DIRECTIVES
+    needs_rendering: bool = False  # a shell for scripts: a visit that finds no change says nothing
+    soft_error: bool = False
+    capped: bool = False  # more tags, depth or links than we read
+
+    @property
+    def may_keep_body(self) -> bool:
+        """Whether the page lets us keep its body."""
+        return not self.directives.noarchive
+
+    @property
+    def links_to_follow(self) -> tuple[Link, ...]:
+        """The links that the page's author lets robots follow."""
+        if self.directives.nofollow:
+            return ()
+        return tuple(link for link in self.links if not link.nofollow)
+
+
+def see_page(
+    body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, agent: str = "recrawl", probe: int | None = None
+) -> SeenPage:
+    """Read a body that was fetched from `url` (in normal form).
+
+    `probe` is the simhash of what the host answers for an address that cannot exist, where that is known.
+    """
+    content_type, tags = "", []
+    for name, value in headers:
+        if name == "content-type" and not content_type:
+            content_type = value
+        elif name == "x-robots-tag":
+            tags.append(value)
+    directives = from_header(tags, agent)
+    sniffed = sniff(body, content_type)
+    if sniffed.media is Media.HTML:
+        return _see_html(body, url, content_type, sniffed.lied, directives, agent, probe)
+    if sniffed.media in (Media.BINARY, Media.EMPTY):
+        return SeenPage(
+            url=url,
+            media=sniffed.media,
+            content_type=sniffed.content_type,
+            digest=digest_of_bytes(body),
+            simhash=0,
+            type_lied=sniffed.lied,
+            directives=directives,
+        )
+    decoded = decode(body, content_type)
+    exact, likeness = fingerprint(decoded.text)
+    return SeenPage(
+        url=url,
+        media=sniffed.media,
+        content_type=sniffed.content_type,
+        digest=exact,
+        simhash=likeness,
+        type_lied=sniffed.lied,
+        charset=decoded.charset,
+        text=decoded.text,
+        main_text=decoded.text,
+        words=len(decoded.text.split()),
+        directives=directives,
+    )
+
+
+def _see_html(
+    body: bytes, url: str, content_type: str, lied: bool, directives: Directives, agent: str, probe: int | None
+) -> SeenPage:
+    decoded = decode(body, content_type)
+    document = read_html(decoded.text, url)
+    main = main_text(document)
+    exact, likeness = fingerprint(main)
+    words = document.pruned.words
+    return SeenPage(
+        url=url,
+        media=Media.HTML,
+        content_type="text/html",
+        digest=exact,
+        simhash=likeness,
+        type_lied=lied,
+        charset=decoded.charset,
+        title=document.title,
+        heading=document.heading,
+        text=all_text(document),
+        main_text=main,
+        words=words,
+        links=document.links,
+        canonical=document.canonical,
+        feeds=document.feeds,
+        refresh=document.refresh,
+        directives=directives | from_meta(document.metas, agent),
+        needs_rendering=document.needs_rendering,
+        soft_error=is_soft_error(document.title, document.heading, words, likeness, probe),
+        capped=document.pruned.capped or document.links_capped,
+    )

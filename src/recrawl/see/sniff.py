@@ -1,0 +1,110 @@
+"""What a body really is, whatever its Content-Type says. Binary content is never parsed as text."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import NamedTuple
+
+_LOOK_BYTES = 1445  # the MIME Sniffing standard reads as much as this
+
+_SIGNATURES = (
+    (b"%PDF-", "application/pdf"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x00\x00\x01\x00", "image/x-icon"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\x1f\x8b\x08", "application/gzip"),
+    (b"BZh", "application/x-bzip2"),
+    (b"\xfd7zXZ\x00", "application/x-xz"),
+    (b"\x28\xb5\x2f\xfd", "application/zstd"),
+    (b"Rar!\x1a\x07", "application/vnd.rar"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"\xca\xfe\xba\xbe", "application/java-vm"),
+    (b"OggS", "application/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"fLaC", "audio/flac"),
+    (b"\x1aE\xdf\xa3", "video/webm"),
+    (b"wOFF", "font/woff"),
+    (b"wOF2", "font/woff2"),
+    (b"\x00asm", "application/wasm"),
+    (b"\xd0\xcf\x11\xe0", "application/msword"),
+)
+_CONTAINERS = ((b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "audio/wav"), (b"", 4, b"ftyp", "video/mp4"))
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
+_HTML = re.compile(
+    rb"(?i)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,500}?-->\s*)*"
+    rb"<(?:!doctype\s+html|html|head|body|title|script|iframe|h1|div|font|table|a|style|b|br|p|meta)[\s/>]",
+    re.DOTALL,
+)
+_XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|rss|feed|urlset|sitemapindex)[\s>]")
+
+
+class Media(StrEnum):
+    """The sorts of body that are treated differently."""
+
+    HTML = "html"
+    XML = "xml"
+    TEXT = "text"
+    BINARY = "binary"
+    EMPTY = "empty"
+
+
+class Sniffed(NamedTuple):
+    """What the body is, the type that names it, and whether the header said something else."""
+
+    media: Media
+    content_type: str
+    lied: bool
+
+
+def sniff(body: bytes, content_type: str = "") -> Sniffed:
+    """Decide what a body is from its first bytes and its declared type."""
+    declared = content_type.partition(";")[0].strip().lower()
+    if not body.strip():
+        return Sniffed(Media.EMPTY, declared, False)
+    said = _media_of(declared)
+    head = body[:_LOOK_BYTES]
+    known = _signature(head)
+    if known:
+        return Sniffed(Media.BINARY, known, said not in (Media.BINARY, None))
+    if not head.startswith(_WIDE_BOMS) and _BINARY.search(_without_lone_nuls(head)):
+        return Sniffed(Media.BINARY, "application/octet-stream", said not in (Media.BINARY, None))
+    if said is Media.HTML or (said in (None, Media.BINARY, Media.XML) and _HTML.match(head)):
+        return Sniffed(Media.HTML, "text/html", said not in (Media.HTML, None) and declared != "application/xhtml+xml")
+    if said is Media.XML or _XML.match(head):
+        return Sniffed(Media.XML, declared or "text/xml", said is Media.BINARY)
+    return Sniffed(Media.TEXT, declared if said is Media.TEXT else "text/plain", said is Media.BINARY)
+
+
+def _signature(head: bytes) -> str:
+    for magic, name in _SIGNATURES:
+        if head.startswith(magic):
+            return name
+    for magic, offset, inner, name in _CONTAINERS:
+        if head.startswith(magic) and head[offset : offset + 4] == inner:
+            return name
+    return ""
+
+
+def _without_lone_nuls(head: bytes) -> bytes:
+    """Forgive a NUL here and there, which broken templates write; one byte in fifty is no longer a slip."""
+    return head.replace(b"\0", b"") if head.count(b"\0") * 50 < len(head) else head
+
+
+def _media_of(declared: str) -> Media | None:
+    if declared in ("text/html", "application/xhtml+xml"):
+        return Media.HTML
+    if declared in ("text/xml", "application/xml") or declared.endswith("+xml"):
+        return Media.XML
+    if declared.startswith("text/") or declared in (
+        "application/json",
+        "application/javascript",
+        "application/ld+json",
+    ):
+        return Media.TEXT
+    return Media.BINARY if declared and declared != "application/octet-stream" else None

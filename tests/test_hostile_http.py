@@ -1,0 +1,520 @@
+"""Hostile cases 18 to 45: HTTP. Each test is named by its number in the list of hostile inputs.
+
+Case 34 (HTTP/2 GOAWAY) does not apply: the client speaks HTTP/1.1 only and never offers h2.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import socket
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+
+import brotli  # type: ignore[import-untyped]
+import pytest
+from backports import zstd
+
+from hostile.ask import HURRIED, LENIENT, ask, with_fetcher
+from hostile.server import CERTIFICATE, Asked, HostileServer, Play, answer, in_turn, raw, redirect, reset, silence
+from recrawl.clock import ManualClock
+from recrawl.fetch.fetcher import Fetcher, Request
+from recrawl.fetch.gate import parse_retry_after
+from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.fetch.settings import GateSettings
+from recrawl.fetch.validators import Validators
+from recrawl.remember.visits import Outcome
+from recrawl.see.page import see_page
+
+PAGE = answer("<title>a page</title><p>some words")
+TEXT = b"<title>a page</title>" + b"<p>some words that repeat and repeat</p>" * 200
+
+
+def test_case_18_redirect_loop_stops() -> None:
+    """A redirect loop ends at once, an endless chain after ten redirects; both are outcomes."""
+    result, server = ask({"/a": redirect("/b"), "/b": redirect("/a")}, "/a")
+    assert result.kind is Kind.TOO_MANY_REDIRECTS
+    assert server.paths() == ["/a", "/b"]
+    chain: dict[str, Play] = {f"/{i}": redirect(f"/{i + 1}") for i in range(20)}
+    result, server = ask(chain, "/0")
+    assert result.kind is Kind.TOO_MANY_REDIRECTS
+    assert server.paths() == [f"/{i}" for i in range(11)]
+    short: dict[str, Play] = {f"/{i}": redirect(f"/{i + 1}") for i in range(10)}
+    short["/10"] = PAGE
+    result, _ = ask(short, "/0")
+    assert (result.kind, len(result.hops)) == (Kind.OK, 10)
+
+
+def test_case_19_cross_host_redirect_meets_the_targets_scope_and_robots() -> None:
+    """On another host, that host's robots.txt and the crawl's scope decide, and credentials stay behind."""
+    plays: dict[str, Play] = {
+        "a.test/": redirect("http://b.test:PORT/secret"),
+        "b.test/robots.txt": answer("User-agent: *\nDisallow: /secret"),
+        "b.test/secret": PAGE,
+        "b.test/open": PAGE,
+    }
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        for path in ("secret", "open"):
+            plays["a.test/"] = redirect(server.url(f"/{path}", "b.test"))
+            request = Request(server.url("/", "a.test"), headers=(("Authorization", "Basic c2VjcmV0"),))
+            result = await fetcher.fetch(request)
+            assert result.kind is (Kind.OK if path == "open" else Kind.ROBOTS_DISALLOWED)
+        fetcher.scope = lambda href: "a.test" in href
+        result = await fetcher.fetch(server.url("/", "a.test"))
+        assert result.kind is Kind.OUT_OF_SCOPE
+        for asked in server.asked:
+            assert ("authorization" in asked.headers) <= (asked.host.startswith("a.test") and asked.path == "/")
+        assert "authorization" in next(asked.headers for asked in server.asked if asked.path == "/")
+
+    with_fetcher(plays, script)
+
+
+def test_case_20_https_to_http_drops_credentials_and_is_marked() -> None:
+    """A redirect from https to http is followed without credentials, and the result says so."""
+
+    async def run() -> tuple[FetchResult, HostileServer]:
+        settings = replace(LENIENT, tls_ca_file=CERTIFICATE)
+        plays: dict[str, Play] = {}
+        async with (
+            HostileServer({"/": PAGE}) as plain,
+            HostileServer(plays, tls=True) as safe,
+            Fetcher(settings) as fetcher,
+        ):
+            plays["/"] = redirect(plain.url())
+            result = await fetcher.fetch(Request(safe.url(), headers=(("Authorization", "Basic c2VjcmV0"),)))
+            assert "authorization" in safe.asked[-1].headers
+            return result, plain
+
+    result, plain = asyncio.run(run())
+    assert result.kind is Kind.OK, result.reason
+    assert result.downgraded
+    assert all("authorization" not in asked.headers for asked in plain.asked)
+
+
+@pytest.mark.parametrize("location", ["", "   ", "http://", "http://[::1", "//", "http://a:99999/", "\x00"])
+def test_case_21_missing_or_malformed_location_is_an_outcome(location: str) -> None:
+    """A redirect to nowhere is an outcome of its own."""
+    header = f"Location: {location}" if location.strip() else "X-No: location"
+    play = raw(f"HTTP/1.1 301 Moved\n{header}\nContent-Length: 0\n\n")
+    assert ask({"/": play})[0].kind in (Kind.BAD_REDIRECT, Kind.BAD_HTTP)
+
+
+def test_case_22_endless_meta_refresh_counts_as_redirect() -> None:
+    """Meta refreshes are followed like redirects, so an endless row of them ends like one."""
+    chain: dict[str, Play] = {
+        f"/{i}": answer(f'<meta http-equiv="refresh" content="0; url=/{i + 1}">') for i in range(30)
+    }
+    result, server = ask(chain, "/0")
+    assert result.kind is Kind.TOO_MANY_REDIRECTS
+    assert len(server.paths()) == 11
+    once: dict[str, Play] = {"/": answer("<meta http-equiv=refresh content=\"0;URL='/there'\">"), "/there": PAGE}
+    result, _ = ask(once)
+    assert result.kind is Kind.OK
+    assert [(hop.status, result.final_url.endswith("/there")) for hop in result.hops] == [(0, True)]
+    assert ask({"/": answer('<meta http-equiv=refresh content="0; url=/">words')})[0].kind is Kind.OK, "a reload"
+
+
+async def _endless(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+    while True:
+        writer.write(b"x" * 65_536)
+        await writer.drain()
+
+
+def test_case_23_infinite_body_is_capped_and_marked() -> None:
+    """A body without end is cut at the byte cap and marked truncated."""
+    result, _ = ask({"/": _endless})
+    assert result.kind is Kind.OK
+    assert result.truncated
+    assert len(result.body) == 100_000
+
+
+async def _drip(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+    while True:
+        writer.write(b"x")
+        await writer.drain()
+        await asyncio.sleep(0.02)
+
+
+def test_case_24_slow_drip_meets_the_total_deadline() -> None:
+    """A body that comes byte by byte ends at the deadline, however regularly the bytes come."""
+    result, _ = ask({"/": _drip}, **HURRIED)
+    assert result.kind is Kind.DEADLINE
+    assert result.outcome is Outcome.FAILED
+
+
+def test_case_25_silent_server_meets_the_first_byte_timeout() -> None:
+    """A server that accepts and says nothing is given up on."""
+    assert ask({"/": silence}, **HURRIED)[0].kind is Kind.FIRST_BYTE_TIMEOUT
+
+
+def test_case_25_unreachable_server_meets_the_connect_timeout() -> None:
+    """A host that does not even accept is given up on sooner."""
+
+    async def run() -> FetchResult:
+        # a listening socket whose queue is full does not answer further connections
+        with socket.socket() as full, socket.socket() as first, socket.socket() as second:
+            full.bind(("127.0.0.1", 0))
+            full.listen(0)
+            for client in (first, second):
+                client.setblocking(False)
+                client.connect_ex(full.getsockname())
+            await asyncio.sleep(0.05)
+            settings = replace(
+                LENIENT, connect_timeout_s=0.2, first_byte_timeout_s=5.0, deadline_s=5.0, obey_robots=False
+            )
+            async with Fetcher(settings) as fetcher:
+                return await fetcher.fetch(f"http://127.0.0.1:{full.getsockname()[1]}/")
+
+    assert asyncio.run(run()).kind is Kind.CONNECT_TIMEOUT
+
+
+@pytest.mark.parametrize(
+    ("name", "compress"),
+    [
+        ("gzip", gzip.compress),
+        ("deflate", zlib.compress),
+        ("br", lambda data: brotli.compress(data, quality=4)),
+        ("zstd", zstd.compress),
+        ("gzip, gzip", lambda data: gzip.compress(gzip.compress(data))),
+    ],
+)
+def test_case_26_compression_bombs_are_cut_while_inflating(name: str, compress: Callable[[bytes], bytes]) -> None:
+    """A small body that inflates without end is stopped at the cap and recognised as a bomb."""
+    bomb = compress(bytes(30_000_000))
+    result, _ = ask({"/": answer(bomb, content_encoding=name)})
+    assert result.kind is Kind.BOMB
+    assert result.body == b""
+    honest, _ = ask({"/": answer(compress(TEXT), content_encoding=name)})
+    assert honest.kind is Kind.OK
+    assert honest.body == TEXT
+
+
+def test_case_27_stacked_encodings_at_most_two() -> None:
+    """Two stacked encodings are undone, a third is refused."""
+    twice = brotli.compress(gzip.compress(TEXT))
+    assert ask({"/": answer(twice, content_encoding="gzip, br")})[0].body == TEXT
+    thrice = gzip.compress(twice)
+    assert ask({"/": answer(thrice, content_encoding="gzip, br, gzip")})[0].kind is Kind.BAD_ENCODING
+
+
+@pytest.mark.parametrize("name", ["gzip", "br", "zstd", "compress", "x-unknown"])
+def test_case_28_bad_or_unknown_encoding_is_an_outcome(name: str) -> None:
+    """A body that is not what its encoding says, or says something unknown, is an outcome."""
+    assert ask({"/": answer(b"this is not compressed at all", content_encoding=name)})[0].kind is Kind.BAD_ENCODING
+
+
+@pytest.mark.parametrize("body", [TEXT[:100], gzip.compress(TEXT)[:-20]])
+def test_case_29_short_bodies_are_incomplete_never_changed(body: bytes) -> None:
+    """A body shorter than its Content-Length, or cut inside its encoding, is no version of the page."""
+    encoding = "Content-Encoding: gzip\n" if body[:2] == b"\x1f\x8b" else "Content-Length: 8000\n"
+    result, _ = ask({"/": raw(f"HTTP/1.1 200 OK\n{encoding}\n", body)})
+    assert result.kind is Kind.INCOMPLETE
+    assert result.outcome is Outcome.FAILED
+
+
+def test_case_29_leftovers_are_not_taken_for_the_next_answer() -> None:
+    """What a host sends beyond its Content-Length, even a whole forged answer, is not the next page's."""
+    forged = answer("<title>forged</title>")
+
+    async def overfull(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(PAGE)
+        await writer.drain()
+        await asyncio.sleep(0.05)
+        writer.write(forged)
+        await writer.drain()
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        await fetcher.fetch(server.url("/a"))
+        await asyncio.sleep(0.1)
+        result = await fetcher.fetch(server.url("/b"))
+        assert result.kind is Kind.OK
+        assert b"the true one" in result.body
+
+    with_fetcher({"/a": overfull, "/b": answer("<title>the true one</title>")}, script)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: 3\nTransfer-Encoding: chunked",
+        "Content-Length: 3\nContent-Length: 4",
+        "Content-Length: 3\nContent-Length: 3",
+        "Content-Length: 3, 3",
+        "Content-Length: -3",
+        "Content-Length: 3x",
+    ],
+)
+def test_case_30_ambiguous_lengths_are_refused(head: str) -> None:
+    """An answer that states its length in two ways, or in no number, is refused."""
+    assert ask({"/": raw(f"HTTP/1.1 200 OK\n{head}\n\n", b"3\r\nabc\r\n0\r\n\r\n")})[0].kind is Kind.AMBIGUOUS_LENGTH
+
+
+def _endless_headers(head: bytes, more: bytes) -> Play:
+    async def act(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        writer.write(head)
+        while True:
+            writer.write(more)
+            await writer.drain()
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("head", "more"),
+    [
+        (b"HTTP/1.1 200 OK\r\n", b"X-Filler: " + b"y" * 1_000 + b"\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX-Filler: ", b"y" * 10_000),
+        (b"HTTP/1.1 200 ", b"y" * 10_000),
+    ],
+)
+def test_case_31_endless_headers_are_capped(head: bytes, more: bytes) -> None:
+    """Headers without end, as many fields, one field or a status line, are cut at the cap."""
+    assert ask({"/": _endless_headers(head, more)})[0].kind is Kind.HEADERS_TOO_LARGE
+
+
+def test_case_31_large_headers_in_all_are_capped() -> None:
+    """Many headers that are each within bounds are still bounded together."""
+    fields = "".join(f"X-{i}: {'y' * 5_000}\n" for i in range(100))
+    assert ask({"/": raw(f"HTTP/1.1 200 OK\n{fields}Content-Length: 0\n\n")})[0].kind is Kind.HEADERS_TOO_LARGE
+
+
+@pytest.mark.parametrize(
+    "head", ["<html>no status line\n\n", "hello", "HTTP/2 200\n\n", "HTTP/1.1 abc OK\n\n", "\x16\x03\x01"]
+)
+def test_case_32_no_status_line_is_an_outcome(head: str) -> None:
+    """Something that is not HTTP is an outcome."""
+    assert ask({"/": raw(head)})[0].kind is Kind.BAD_HTTP
+
+
+def test_case_32_folded_and_broken_headers_are_outcomes() -> None:
+    """A folded header is read as one; a header with a NUL or without a name is refused."""
+    folded, _ = ask({"/": raw("HTTP/1.1 200 OK\nX-A: b\n  c\nContent-Length: 3\n\n", b"abc")})
+    assert folded.kind in (Kind.OK, Kind.BAD_HTTP)
+    for line in ("X-A: a\0b", ": nameless", "no colon"):
+        assert ask({"/": raw(f"HTTP/1.1 200 OK\n{line}\nContent-Length: 3\n\n", b"abc")})[0].kind is Kind.BAD_HTTP
+
+
+async def _reset_in_the_middle(asked: Asked, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nabc")
+    await writer.drain()
+    await asyncio.sleep(0.02)
+    writer.transport.abort()
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        reset,
+        _reset_in_the_middle,
+        raw("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n", b"3\r\nabc\r\nzz\r\n"),
+        raw("HTTP/1.1 200 OK\nTransfer-Encoding: chunked\n\n", b"30\r\nabc"),
+    ],
+)
+def test_case_33_resets_and_broken_chunks_are_retried_with_backoff(broken: Play) -> None:
+    """After a reset or a broken chunk the page is asked for again, later each time, and not for ever."""
+    clock = ManualClock()
+    plays: dict[str, Play] = {"/": in_turn(broken, broken, PAGE)}
+    result, server = ask(plays, retries=2, retry_backoff_s=1.0, clock=clock, obey_robots=False)
+    assert result.kind is Kind.OK
+    assert result.attempts == 3
+    assert clock.slept_s == [1.0, 2.0]
+    result, server = ask({"/": broken}, retries=2, obey_robots=False)
+    assert result.kind in (Kind.RESET, Kind.INCOMPLETE)
+    assert len(server.paths()) == 3
+
+
+def test_case_33_a_kept_connection_that_was_closed_is_no_failure() -> None:
+    """A server that closes a kept connection between two pages costs a new connection, not a failure."""
+    closing = raw("HTTP/1.1 200 OK\nContent-Length: 2\n\nhi")
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        for _ in range(3):
+            assert (await fetcher.fetch(server.url())).kind is Kind.OK
+        assert all(state.failures == 0 for state in fetcher.gate.export_changed())
+
+    with_fetcher({"/": closing}, script)
+
+
+@pytest.mark.parametrize(
+    "status", ["204 No Content", "205 Reset", "206 Partial Content", "300 Choices", "999 What", "101 Switch"]
+)
+def test_case_35_unexpected_statuses_are_no_version(status: str) -> None:
+    """An answer that is not the whole page is no version of it."""
+    result, _ = ask({"/": answer(b"" if status[:3] in ("204", "101") else b"part of it", status)})
+    assert result.kind is Kind.NOT_A_VERSION
+    assert result.outcome is Outcome.FAILED
+
+
+def test_case_35_interim_answers_are_passed_over() -> None:
+    """A 100 or 103 before the answer is not the answer."""
+    interim = raw(
+        "HTTP/1.1 100 Continue\n\nHTTP/1.1 103 Early Hints\nLink: </x>\n\nHTTP/1.1 200 OK\nContent-Length: 2\n\nhi"
+    )
+    assert ask({"/": interim})[0].body == b"hi"
+
+
+def test_case_36_304_without_our_validator_is_refetched() -> None:
+    """A 304 to a question we did not ask, or about another version, is answered by asking plainly."""
+    not_modified = answer(b"", "304 Not Modified", etag='"other"')
+    result, server = ask({"/": in_turn(not_modified, PAGE)})
+    assert result.kind is Kind.OK
+    assert len(server.paths()) == 2
+    result, server = ask({"/": in_turn(not_modified, PAGE)}, validators=Validators(etag='"mine"'))
+    assert result.kind is Kind.OK
+    assert [("if-none-match" in asked.headers) for asked in server.asked[-2:]] == [True, False]
+    assert ask({"/": not_modified})[0].kind is Kind.NOT_A_VERSION, "it insists"
+    believed, _ = ask({"/": answer(b"", "304 Not Modified", etag='W/"mine"')}, validators=Validators(etag='"mine"'))
+    assert (believed.kind, believed.outcome) == (Kind.NOT_MODIFIED, Outcome.UNCHANGED)
+
+
+def test_case_37_new_etag_same_body_is_no_change() -> None:
+    """Whatever the ETag says, the content decides."""
+    seen = []
+    for tag in ('"1"', '"2"'):
+        result, _ = ask({"/": answer("<p>the same words as before", etag=tag)})
+        seen.append(see_page(result.body, result.final_url, result.headers).digest)
+    assert seen[0] == seen[1]
+
+
+def test_case_38_constant_etag_is_audited_and_distrusted() -> None:
+    """After ten "not modified" in a row the page is fetched whole; caught lying, its validators are not used again."""
+    validators = Validators(etag='"constant"')
+    liar = answer(b"", "304 Not Modified", etag='"constant"')
+    changed = answer("<p>something new", etag='"constant"')
+    asked_plainly = 0
+    for _ in range(11):
+        result, _ = ask({"/": in_turn(changed if validators.unchanged_in_a_row >= 10 else liar)}, validators=validators)
+        asked_plainly += not result.conditional
+        validators = validators.after(result, changed=result.kind is Kind.OK)
+    assert asked_plainly == 1
+    assert validators.distrusted
+    assert not validators.headers(audit_every=10)
+
+
+@pytest.mark.parametrize(
+    ("stated", "kept"),
+    [
+        ("Fri, 01 Jan 2100 00:00:00 GMT", False),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", False),
+        ("Sun, 06 Oct 2024 10:00:00 GMT", True),
+        ("yesterday", False),
+        ("Fri, 99 Foo 99999 99:99:99 XYZ", False),
+    ],
+)
+def test_case_39_last_modified_is_a_feature_never_truth(stated: str, kept: bool) -> None:
+    """A Last-Modified in the future, of 1970 or of no date changes nothing but is not sent back either."""
+    result, _ = ask({"/": answer("<p>words", last_modified=stated)}, clock=ManualClock(now=20_100.0))
+    assert result.kind is Kind.OK
+    assert bool(Validators().after(result, changed=True).last_modified) == kept
+
+
+def test_case_40_skewed_date_header_is_ignored() -> None:
+    """Visits are dated by our own clock, whatever day the host thinks it is."""
+    clock = ManualClock(now=20_000.5)
+    result, _ = ask({"/": answer("<p>words", date="Fri, 01 Jan 2100 00:00:00 GMT")}, clock=clock)
+    assert result.at == pytest.approx(20_000.5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("stated", "wait_s"),
+    [
+        ("120", 120),
+        ("0", 0),
+        ("-5", 60),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 86_400),
+        ("99999999999", 86_400),
+        ("soon", 60),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 60),
+        ("", 60),
+        ("9" * 400, 86_400),
+    ],
+)
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
+def test_case_41_retry_after_closes_the_hosts_gate_within_bounds(stated: str, wait_s: float, status: str) -> None:
+    """Retry-After in seconds, as a date, negative, absurd or missing: the host is left alone for a sensible time."""
+    result, _ = ask({"/": answer("later", status, retry_after=stated)}, clock=ManualClock())
+    assert result.kind is Kind.RATE_LIMITED
+    assert result.retry_in_s == pytest.approx(wait_s, abs=1)
+
+
+def test_case_41_a_paused_host_is_not_asked() -> None:
+    """While a host's gate is closed for longer than we wait, its pages come back as paused, unasked."""
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        assert (await fetcher.fetch(server.url())).kind is Kind.RATE_LIMITED
+        asked = len(server.asked)
+        result = await fetcher.fetch(server.url("/other"))
+        assert result.kind is Kind.HOST_PAUSED
+        assert result.retry_in_s > 3_000
+        assert len(server.asked) == asked
+        assert (await fetcher.fetch(server.url("/", "b.test"))).kind is Kind.OK, "other hosts are not held up"
+
+    later = answer("later", "429 Too Many Requests", retry_after="3600")
+    with_fetcher({"127.0.0.1/": later, "b.test/": PAGE}, script)
+    assert parse_retry_after("1e3", 0.0) is None
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "451 Unavailable", "407 Proxy"])
+def test_case_42_block_pages_are_no_change(status: str) -> None:
+    """A page that says "you may not" says nothing about the page that was asked for."""
+    result, _ = ask({"/": answer("<h1>Access denied</h1>", status)})
+    assert result.kind is Kind.BLOCKED
+    assert result.outcome is Outcome.FAILED
+    assert result.body == b""
+
+
+def test_case_43_bad_tls_fails_by_default() -> None:
+    """A certificate that no authority signed, a wrong name, and a server that speaks no TLS are refused."""
+    result, server = ask({"/": PAGE}, tls=True, tls_ca_file=None)
+    assert result.kind in (Kind.TLS_FAILED, Kind.ROBOTS_UNREACHABLE)
+    result, server = ask({"/": PAGE}, tls=True, tls_ca_file=None, obey_robots=False)
+    assert result.kind is Kind.TLS_FAILED
+    assert not server.asked
+    assert ask({"/": PAGE}, tls=True, host="wrong.name.test", obey_robots=False)[0].kind is Kind.TLS_FAILED
+    assert ask({"/": PAGE}, "https://127.0.0.1:PORT/", obey_robots=False, **HURRIED)[0].outcome is Outcome.FAILED
+    assert ask({"/": PAGE}, tls=True)[0].kind is Kind.OK
+
+
+def test_case_44_cookies_are_not_kept() -> None:
+    """No cookie is ever sent back, however many are set."""
+    bomb = raw(
+        "HTTP/1.1 200 OK\n" + "".join(f"Set-Cookie: c{i}={'x' * 500}\n" for i in range(100)) + "Content-Length: 2\n\nhi"
+    )
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        for _ in range(2):
+            assert (await fetcher.fetch(server.url())).kind is Kind.OK
+        assert all("cookie" not in asked.headers for asked in server.asked)
+
+    with_fetcher({"/": bomb}, script)
+
+
+def test_case_45_hostile_header_values_are_data() -> None:
+    """Header values with markup, escapes, SQL or broken bytes are carried as they are and do nothing."""
+    values = ["<script>alert(1)</script>", "'; DROP TABLE pages; --", "=cmd|' /C calc'!A0", "\x1b[31m", "\xff\xfe"]
+    head = "HTTP/1.1 200 OK\n" + "".join(f"X-{i}: {value}\n" for i, value in enumerate(values))
+    result, _ = ask({"/": raw(head + 'ETag: "\xff\x01"\nContent-Length: 2\n\nhi')})
+    if result.kind is Kind.OK:  # or refused as a whole, which is as good
+        assert [result.header(f"x-{i}") for i in range(3)] == values[:3]
+        assert Validators().after(result, changed=True).etag == "", "not fit to be sent back"
+    else:
+        assert result.kind is Kind.BAD_HTTP
+
+
+def test_latency_makes_the_gate_slower() -> None:
+    """A host that takes long to answer is asked less often."""
+
+    async def slow(asked: Asked, writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(0.1)
+        writer.write(PAGE)
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        await fetcher.fetch(server.url())
+        assert fetcher.gate.delay_s("127.0.0.1") > 0.3
+
+    gate = GateSettings(min_delay_s=0.0, latency_factor=5.0)
+    with_fetcher({"/": slow}, script, gate=gate, obey_robots=False)
