@@ -9,9 +9,7 @@ UV := $(shell command -v uv 2>/dev/null)
 .PHONY: demo test lint bench clean
 
 demo: $(STAMP)
-	$(BIN)/recrawl synth mixed --pages 20000 --days 120 --seed 1 --out demo/web --force
-	$(BIN)/recrawl compare demo/web --cycle 7d --budget 5% --folds 2 --seed 1 --out demo/report --force
-	@echo "open demo/report/report.html"
+	$(BIN)/recrawl demo --out demo --force
 
 test: lint
 	$(BIN)/pytest

@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
+import crashchild
 from living import begun, seeds, settings
 from recrawl.remember.bodies import Bodies
 from recrawl.remember.recording import Recording
 from recrawl.remember.store import Store
 from recrawl.run.directory import CrawlDirectory
-from recrawl.run.session import Order, Session
-from recrawl.run.world import Noted
 from recrawl.see.page import see_page
 from recrawl.see.url import split
 from recrawl.simulate.render import Rendering
@@ -27,8 +26,7 @@ from recrawl.simulate.replay import ReplayServer
 from tiny import random_tables
 
 DELAY_S = 0.05
-PAGES, SITES, BUDGET = 240, 8, 60
-ORDER = Order("bayes", 1e-7, BUDGET, warmup=1)  # cycles without a pause
+PAGES, SITES = 240, 8
 
 Visit = tuple[int, int, int, float, int]
 
@@ -48,24 +46,13 @@ class Ordeal:
     wrong: list[str] = field(default_factory=list)
 
 
-def child(path: str, told: int, opened: Any, cycles: int) -> None:
-    """Crawl until killed, or some cycles; write down every visit that is said to be recorded."""
-    began = time.monotonic()
-
-    def watch(noted: Noted) -> None:
-        os.write(told, f"{noted.record.page} {noted.record.at!r}\n".encode())
-
-    with Session(CrawlDirectory.open(Path(path)), ORDER, watch=watch) as session:
-        opened.value = time.monotonic() - began
-        while cycles:
-            session.run_cycle()
-            cycles -= 1
-
-
 def forkserver() -> Any:
     """Processes that start from one that has imported everything already."""
+    here = str(Path(__file__).parent)
+    if here not in os.environ.get("PYTHONPATH", "").split(os.pathsep):  # the server does not take over sys.path
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["crashing"])
+    context.set_forkserver_preload(["crashchild"])
     return context
 
 
@@ -93,7 +80,7 @@ def _run_once(context: Any, directory: CrawlDirectory, said: Path, lives_s: floa
     said.write_bytes(b"")
     opened = context.Value("d", 0.0)
     process = context.Process(
-        target=_child, args=(str(directory.path), str(said), opened, 1 if lives_s is None else -1)
+        target=crashchild.crawl, args=(str(directory.path), str(said), opened, 1 if lives_s is None else -1)
     )
     process.start()
     if lives_s is not None:
@@ -108,10 +95,6 @@ def _run_once(context: Any, directory: CrawlDirectory, said: Path, lives_s: floa
     if lives_s is None and process.exitcode != 0:
         found.wrong.append(f"the last run ended with {process.exitcode}")
     found.slowest_restart_s = max(found.slowest_restart_s, opened.value)
-
-
-def _child(path: str, said: str, opened: Any, cycles: int) -> None:
-    child(path, os.open(said, os.O_WRONLY | os.O_APPEND), opened, cycles)
 
 
 def _urls(server: ReplayServer, first: int) -> list[str]:

@@ -17,6 +17,7 @@ from recrawl.focus.scores import (
     FRONTIER,
     LEVELS,
     STATUS,
+    UNSEEN,
     Web,
     classifier_order,
     clear,
@@ -73,19 +74,21 @@ def test_scores_equal_a_recomputation_from_scratch_at_every_step(
         ready = [page for page in wish if page in known and page not in done]
         if not ready:
             break
-        download(web, state, ready[0], LEVELS)
+        download(web, state, state.number[ready[0]], LEVELS, True)
         done.append(ready[0])
         known.update(web.out[web.start[ready[0]] : web.start[ready[0] + 1]].tolist())
         if len(done) % settle_every:
             continue
         settle(web, state, LEVELS)
         frontier = [page for page in known if page not in done and page not in seeds]
-        assert {page for page in range(len(svm)) if state.row[page, STATUS] == FRONTIER} == set(frontier)
+        ranked = np.flatnonzero(state.row[: len(known), STATUS] == FRONTIER)
+        assert set(state.page[ranked].tolist()) == set(frontier)
         for url in frontier:
             expected = scores_from_scratch(web, svm, seeds, done, url)
             np.testing.assert_allclose(scores_of(web, state, url), expected, rtol=1e-6, atol=1e-6)
     clear(state)
     assert not state.row.any()
+    assert (state.number == UNSEEN).all()
 
 
 def test_scores_by_hand() -> None:
@@ -96,7 +99,7 @@ def test_scores_by_hand() -> None:
     for seed in (0, 1):
         see_seed(state, seed)
     for page in (0, 1, 2):
-        download(web, state, page, LEVELS)
+        download(web, state, state.number[page], LEVELS, False)
     settle(web, state, LEVELS)
     ave_out, ave_in = (2 + 3 + 2) / 3, 7 / 6  # three pages downloaded; 7 links to the 6 URLs seen
     four = scores_of(web, state, 4)[:9]

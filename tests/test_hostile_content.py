@@ -62,9 +62,9 @@ def see(body: str | bytes, url: str = URL) -> SeenPage:
 def test_case_55_malformed_and_deeply_nested_html_takes_bounded_time(body: str) -> None:
     """Markup made to exhaust a parser is read in bounded time: depth, tags and work are capped."""
     see("<p>warm up the compiled code")
-    began = time.perf_counter()
+    began = time.process_time()
     page = see(body)
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
     assert page.media is Media.HTML
 
 

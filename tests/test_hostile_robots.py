@@ -142,10 +142,10 @@ def test_case_51_wildcards_are_matched_in_linear_time() -> None:
     """Thousands of patterns full of wildcards against a long URL take no noticeable time."""
     pattern = "/" + "*a" * 200 + "*b$"
     rules = answer("User-agent: *\n" + f"Disallow: {pattern}\n" * 1_000)
-    began = time.perf_counter()
-    result, _ = ask({"/robots.txt": rules, "/" + "a" * 1_900: PAGE}, "/" + "a" * 1_900, deadline_s=5.0)
+    began = time.process_time()
+    result, _ = ask({"/robots.txt": rules, "/" + "a" * 1_900: PAGE}, "/" + "a" * 1_900, deadline_s=30.0)
     assert result.kind is Kind.OK
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
 
 
 def test_case_52_absurd_crawl_delay_skips_the_host_and_says_so() -> None:

@@ -45,7 +45,7 @@ def grown(column: npt.NDArray[Scalar], size: int, fill: float) -> npt.NDArray[Sc
     """Return the column with room for at least `size` rows; new rows hold `fill`."""
     if len(column) >= size:
         return column
-    longer = np.full(max(size, 2 * len(column)), fill, dtype=column.dtype)
+    longer = np.full((max(size, 2 * len(column)), *column.shape[1:]), fill, dtype=column.dtype)
     longer[: len(column)] = column
     return longer
 

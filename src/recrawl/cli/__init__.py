@@ -12,8 +12,8 @@ from recrawl import __version__
 from recrawl.errors import InputError, RecrawlError
 
 VERBS = (
-    "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
-    "synth", "describe", "compare", "focus", "policies",
+    "demo", "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
+    "synth", "describe", "compare", "evolve", "experiment", "focus", "policies",
 )  # fmt: skip
 
 EXAMPLES = """examples:

@@ -15,6 +15,7 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
+    from recrawl.focus.genetic import Settings
     from recrawl.focus.mission import Mission, Start
     from recrawl.focus.strategy import Strategy
 
@@ -96,16 +97,25 @@ def add_evolution(group: Any) -> None:
     group.add_argument("--population", type=int, default=50, metavar="N", help="individuals (50)")
     group.add_argument("--generations", type=int, default=50, metavar="G", help="generations (50)")
     group.add_argument("--simulations", type=int, default=3, metavar="K", help="crawls that judge an individual (3)")
+    group.add_argument("--crossover", type=float, default=0.90, metavar="P", help="probability of crossing (0.90)")
+    group.add_argument("--mutation", type=float, default=0.01, metavar="P", help="probability that a bit flips (0.01)")
+
+
+def settings_of(args: argparse.Namespace) -> Settings:
+    """Read the settings of the genetic algorithm."""
+    from recrawl.focus.genetic import Settings
+
+    return Settings(args.population, args.generations, args.crossover, args.mutation, args.simulations)
 
 
 def run_evolve(args: argparse.Namespace) -> None:
     """Evolve, print the weights, write the strategies."""
     from recrawl.experiments.focus import weight_rows, with_topic
-    from recrawl.focus.genetic import Search, Settings, evolve
+    from recrawl.focus.genetic import Search, evolve
     from recrawl.focus.mission import check_room
     from recrawl.focus.strategy import load, to_json
 
-    settings = Settings(args.population, args.generations, simulations=args.simulations)
+    settings = settings_of(args)
     if not 1 <= args.keep <= 10:
         raise InputError("--keep must be from 1 to 10")
     if not (math.isfinite(args.explore) and args.explore >= 0):
@@ -119,7 +129,7 @@ def run_evolve(args: argparse.Namespace) -> None:
     for strategy in search.start:
         search.genome.encode(strategy)  # says so at once if it does not fit
     mission, start, pages = _mission(args)
-    check_room(start)
+    check_room(start, pages)
     with progress("evolving") as advance:
         found, course = evolve(mission.fleet, start.seeds, pages, settings, args.seed, search, advance)
     kept = with_topic(found[: args.keep], args.topic)
@@ -216,8 +226,8 @@ def _mission(args: argparse.Namespace) -> tuple[Mission, Start, int]:
     if wanted is not None:
         start = mission.start(wanted)
     else:
-        start = mission.draw(args.seeds, args.seed) if args.seeds else mission.examples()
-    return mission, start, args.pages or default_pages(start)
+        start = mission.draw(args.seeds, args.seed) if args.seeds else mission.examples(args.seed)
+    return mission, start, args.pages or default_pages(start, mission.good_within(start))
 
 
 def check_numbers(args: argparse.Namespace) -> None:

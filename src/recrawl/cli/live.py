@@ -127,7 +127,8 @@ class View:
             ("next wake", self._next),
         ):
             table.add_row(Text(name, style="dim"), Text(value))
-        bar = ProgressBar(total=max(self._budget, 1), completed=self._outcomes.total(), width=40)
+        bar = Table.grid()  # a bar alone ends without a new line
+        bar.add_row(ProgressBar(total=max(self._budget, 1), completed=self._outcomes.total(), width=40))
         styles = {"changed": "green", "first": "cyan", "gone": "yellow", "failed": "red"}
         last = [Text(f"{o:>9}  {url}", style=styles.get(o, "dim"), no_wrap=True) for o, url in self._last]
         return Group(Text(self.title, style="bold"), table, bar, *last)

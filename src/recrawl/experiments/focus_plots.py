@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from recrawl.evaluate.plots import COLOURS, GRID, INK, MUTED
+from recrawl.evaluate.plots import COLOURS, INK, MUTED, picture
 from recrawl.experiments.focus import TopicResult, Trial
 from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
 
-_STYLE: Any = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GRID,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "recrawl",
-}
 FIGURES = ("harvest", "cohesiveness", "distance", "curves")
 CAPTIONS = {
     "harvest": "Harvest rate by length of the crawl, mean and 95% interval of the runs (the paper's Figs 3 and 4).",
@@ -47,12 +31,7 @@ def draw(result: TopicResult) -> dict[str, tuple[bytes, bytes]]:
         "distance": distance,
         "curves": curves,
     }
-    out = {}
-    for name in FIGURES:
-        with mpl.rc_context(_STYLE):
-            figure = painters[name](result)
-            out[name] = _bytes(figure, "png"), _bytes(figure, "svg")
-    return out
+    return {name: picture(partial(paint, result)) for name, paint in painters.items()}
 
 
 def harvest(result: TopicResult) -> Figure:
@@ -91,6 +70,7 @@ def distance(result: TopicResult) -> Figure:
         axis.grid(axis="y")
         axis.set_title(title)
         axis.set_xlabel("links from the seeds")
+        axis.xaxis.set_major_locator(MaxNLocator(integer=True))
         axis.set_ylabel("pages")
     _legend(figure, axes[0])
     return figure
@@ -146,10 +126,3 @@ def _colour(result: TopicResult, name: str) -> str:
 
 def _line(name: str) -> str:
     return "--" if name == PUBLISHED.name else "-"
-
-
-def _bytes(figure: Figure, kind: str) -> bytes:
-    out = io.BytesIO()
-    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(out, format=kind, dpi=150, metadata=metadata)
-    return out.getvalue()

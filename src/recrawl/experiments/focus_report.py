@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 import re
@@ -10,28 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from recrawl.columns import FloatArray
+from recrawl.evaluate.page import Page, Picture, Section, Table
 from recrawl.evaluate.statistics import Interval, interval, paired_test
 from recrawl.experiments.focus import MEASURES, TopicResult, Trial, findings, weight_rows, with_topic
 from recrawl.experiments.focus_plots import CAPTIONS, draw
 from recrawl.focus.baselines import BEST_FIRST
 from recrawl.focus.strategy import to_json as strategy_json
-
-Table = tuple[str, list[str], list[list[str]]]  # title, heads, rows
-
-STYLE = """
-:root { --paper: #fbfcfd; --ink: #1f2a36; --soft: #64717e; --grid: #dfe4ea; --card: #fff; }
-body { margin: 0 auto; max-width: 1100px; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
-  font: 16px/1.5 system-ui, sans-serif; }
-h2 { margin-top: 3rem; } h3 { margin: 1.8rem 0 .4rem; font-size: 1rem; }
-.soft, figcaption { color: var(--soft); font-size: .9rem; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem; background: var(--card); }
-th, td { padding: .35rem .7rem; text-align: right; border-bottom: 1px solid var(--grid); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-figure { margin: 1.2rem 0; background: var(--card); border: 1px solid var(--grid); padding: .8rem; }
-figure svg { width: 100%; height: auto; }
-pre { background: var(--card); border: 1px solid var(--grid); padding: .8rem; white-space: pre-wrap; }
-"""
 
 
 def slug(name: str) -> str:
@@ -50,7 +33,7 @@ def files(results: Sequence[TopicResult], command: str) -> dict[str, bytes]:
         for name, (png, svg) in pictures[result.name].items():
             out[f"{slug(result.name)}-{name}.png"], out[f"{slug(result.name)}-{name}.svg"] = png, svg
     svgs = {name: {k: svg for k, (_, svg) in drawn.items()} for name, drawn in pictures.items()}
-    out["report.html"] = page(results, svgs, command).encode()
+    out["report.html"] = page(results, svgs, command).html().encode()
     return out
 
 
@@ -113,56 +96,74 @@ def _plain(values: FloatArray) -> list[float | None]:
 
 def tables(result: TopicResult) -> list[Table]:
     """Every table about one topic."""
-    out = [_weights(result)]
+    out = [weights_table(result)]
     for trial in result.trials:
-        out += [_measure_table(result, trial, measure) for measure in MEASURES]
-    out.append(_ablation(result))
+        out += [measure_table(result, trial, measure) for measure in MEASURES]
+    out.append(ablation_table(result))
     if result.options:
-        out.append(_options(result))
-    out.append(("What of the paper holds", ["claim", "holds", "seen"],
-                [[f.claim, "yes" if f.holds else "no", f.seen] for f in findings(result)]))  # fmt: skip
-    return out
+        out.append(options_table(result))
+    return [*out, findings_table(result)]
 
 
-def _weights(result: TopicResult) -> Table:
+def weights_table(result: TopicResult) -> Table:
+    """Table 1."""
     rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(result.evolved)]
     rows.append(["fitness", *(f"{strategy.found['fitness']:.3f}" for strategy in result.evolved)])
-    title = f"Weights evolved on crawls of {result.sizes[0]:,} pages (Table 1)"
-    return title, ["score", *(strategy.name for strategy in result.evolved)], rows
+    note = f"Weights of the best strategies, evolved on crawls of {result.sizes[0]:,} pages, and their fitness there."
+    return Table(["score", *(strategy.name for strategy in result.evolved)], rows, note)
 
 
-def _measure_table(result: TopicResult, trial: Trial, measure: str) -> Table:
+def measure_table(result: TopicResult, trial: Trial, measure: str) -> Table:
+    """One measure of all strategies from one set of seeds, by length of the crawl."""
     base = trial.values[measure][BEST_FIRST.name]
     rows = []
     for name, values in trial.values[measure].items():
-        cells = [said(interval(row)) for row in values]
-        if name != BEST_FIRST.name and measure == "harvest":
-            cells = [c + _mark(row, b) for c, row, b in zip(cells, values, base, strict=True)]
-        rows.append([name, *cells])
-    note = "; * differs from best-first, paired t-test, 95%" if measure == "harvest" else ""
-    title = f"{measure.capitalize()} from {trial.seeds} seeds ({trial.good:,} good of {trial.reach:,} in reach{note})"
-    return title, ["strategy", *(f"{size:,} pages" for size in result.sizes)], rows
+        marks = [_mark(row, b) if name != BEST_FIRST.name else "" for row, b in zip(values, base, strict=True)]
+        rows.append([name, *(said(interval(row)) + mark for row, mark in zip(values, marks, strict=True))])
+    note = (
+        f"{measure.capitalize()} from {trial.seeds} seeds, mean and 95% interval of the runs; {trial.good:,} of the "
+        f"{trial.reach:,} pages in reach are good; * differs from best-first (paired t-test, 95%)."
+    )
+    means = [[value.mean() for value in values] for values in trial.values[measure].values()]
+    best = _best(means) if measure in ("harvest", "recall") else frozenset()
+    return Table(_heads(result), rows, note, best)
 
 
-def _ablation(result: TopicResult) -> Table:
+def ablation_table(result: TopicResult) -> Table:
+    """The best strategy without some of its scores."""
     best = result.evolved[0].name
     rows = [[best, *(said(interval(row)) for row in result.trials[0].values["harvest"][best])]]
     rows += [[name, *(said(interval(row)) for row in values)] for name, values in result.ablation.items()]
-    return "Harvest of the best strategy without some of its scores", _heads(result), rows
+    return Table(_heads(result), rows, "Harvest of the best strategy with some of its weights set to 0.")
 
 
-def _options(result: TopicResult) -> Table:
+def options_table(result: TopicResult) -> Table:
+    """The ideas for future work."""
     best = result.evolved[0].name
     values = result.trials[0].values["harvest"][best]
     rows = [[best, *(said(interval(row)) for row in values)]]
     for name, (_, mine) in result.options.items():
         cells = [said(interval(row)) + _mark(row, b) for row, b in zip(mine, values, strict=True)]
         rows.append([name, *cells])
-    return f"Harvest with the paper's ideas for future work; * differs from {best}", _heads(result), rows
+    means = [values.mean(axis=1).tolist(), *(mine.mean(axis=1).tolist() for _, mine in result.options.values())]
+    note = f"Harvest with the paper's ideas for future work, one at a time; * differs from {best}."
+    return Table(_heads(result), rows, note, _best(means))
+
+
+def findings_table(result: TopicResult) -> Table:
+    """What of the paper holds."""
+    rows = [[f.claim, "yes" if f.holds else "no", f.seen] for f in findings(result)]
+    return Table(["the paper says", "holds here", "seen"], rows)
 
 
 def _heads(result: TopicResult) -> list[str]:
     return ["strategy", *(f"{size:,} pages" for size in result.sizes)]
+
+
+def _best(means: Sequence[Sequence[float]]) -> frozenset[tuple[int, int]]:
+    """Cells of the greatest mean of each column."""
+    columns = range(len(means[0]))
+    return frozenset((max(range(len(means)), key=lambda row: means[row][c]), c + 1) for c in columns)
 
 
 def _mark(values: FloatArray, base: FloatArray) -> str:
@@ -184,28 +185,40 @@ def headline(result: TopicResult) -> str:
     )
 
 
-def page(results: Sequence[TopicResult], svgs: dict[str, dict[str, bytes]], command: str) -> str:
-    """Render everything as one page that loads nothing."""
-    parts = ["<h1>Evolved strategies for focused crawling</h1>", f"<pre>{html.escape(command)}</pre>"]
-    for result in results:
-        parts += [f"<h2>{html.escape(result.name)}</h2>", f'<p class="soft">{html.escape(headline(result))}</p>']
-        for name, svg in svgs[result.name].items():
-            parts.append(f"<figure>{_inline(svg.decode(), slug(result.name) + name)}")
-            parts.append(f"<figcaption>{html.escape(CAPTIONS[name])}</figcaption></figure>")
-        parts += [_html_table(table) for table in tables(result)]
-    head = f'<meta charset="utf-8"><title>recrawl experiment focus</title><style>{STYLE}</style>'
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n' + "\n".join(parts) + "\n</body></html>\n"
+def page(results: Sequence[TopicResult], svgs: dict[str, dict[str, bytes]], command: str) -> Page:
+    """Lay out everything as one page that loads nothing."""
+    sections = [section for result in results for section in _sections(result, svgs[result.name])]
+    return Page(
+        "Focused crawling: evolved strategies against Best-First and others",
+        [headline(result) for result in results],
+        sections,
+        [card for result in results for card in cards(result)],
+        command,
+    )
 
 
-def _html_table(table: Table) -> str:
-    title, heads, rows = table
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<h3>{html.escape(title)}</h3><div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+def _sections(result: TopicResult, svgs: dict[str, bytes]) -> list[Section]:
+    name = result.name
+    figure = {k: Picture(f"{slug(name)}-{k}", svg, CAPTIONS[k]) for k, svg in svgs.items()}
+    harvests = [measure_table(result, trial, "harvest") for trial in result.trials]
+    recalls = [measure_table(result, trial, "recall") for trial in result.trials]
+    cohesion = [measure_table(result, result.trials[0], m) for m in MEASURES if "cohesiveness" in m]
+    distances = [measure_table(result, trial, "mean distance") for trial in result.trials]
+    out = [
+        Section(f"{name}: what of the paper holds", tables=[findings_table(result)]),
+        Section(f"{name}: weights (Table 1)", tables=[weights_table(result), ablation_table(result)]),
+        Section(f"{name}: harvest (Figs 3 and 4)", tables=harvests, pictures=[figure["harvest"], figure["curves"]]),
+        Section(f"{name}: recall", tables=recalls),
+        Section(f"{name}: cohesiveness (Figs 5 to 8)", tables=cohesion, pictures=[figure["cohesiveness"]]),
+        Section(f"{name}: distance from the seeds (Figs 9 and 10)", tables=distances, pictures=[figure["distance"]]),
+    ]
+    if result.options:
+        out.append(Section(f"{name}: ideas for future work (section 4)", tables=[options_table(result)]))
+    return out
 
 
-def _inline(svg: str, prefix: str) -> str:
-    """Take the <svg> element alone, with ids that do not collide with those of other figures."""
-    element = svg[svg.index("<svg") :]
-    element = re.sub(r'id="([^"]+)"', rf'id="{prefix}-\1"', element)
-    return re.sub(r"(url\(#|href=\"#)", rf"\g<1>{prefix}-", element)
+def cards(result: TopicResult) -> list[tuple[str, str, str]]:
+    """The headline number of a topic."""
+    trial, best = result.trials[0], result.evolved[0].name
+    mine, other = (trial.summary("harvest", name, 0).mean for name in (best, BEST_FIRST.name))
+    return [(result.name, f"{mine:.3f}", f"harvest at {result.sizes[0]:,} pages; Best-First {other:.3f}")]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from typing import Any, Protocol
 
 import brotli  # type: ignore[import-untyped]
-from backports import zstd
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 ACCEPT = "gzip, deflate, br, zstd"
 STEP_BYTES = 65_536  # at most this much comes out of a decoder at once

@@ -102,6 +102,7 @@ class Fetcher:
             allow_networks=self.settings.allow_networks,
             connect_to=self.settings.connect_to,
             cache_s=self.settings.dns_cache_s,
+            timeout_s=self.settings.connect_timeout_s,
             lookup=lookup,
         )
         self.gate = Gate(self.clock, self.settings.gate)

@@ -79,12 +79,14 @@ class Guard(AbstractResolver):
         allow_networks: Sequence[str] = (),
         connect_to: Sequence[tuple[str, str]] = (),
         cache_s: float = 300.0,
+        timeout_s: float = 10.0,
         lookup: Lookup = system_lookup,
     ) -> None:
         self._clock = clock
         self._allowed = tuple(_network(text) for text in allow_networks)
         self._connect_to = {host.lower(): _target(place) for host, place in connect_to}
         self._cache_s = cache_s
+        self._timeout_s = timeout_s
         self._lookup = lookup
         self._cache: dict[str, tuple[float, tuple[str, ...]]] = {}
 
@@ -113,7 +115,12 @@ class Guard(AbstractResolver):
             answers: Sequence[str] = [str(literal)]
         else:
             try:
-                answers = await self._lookup(host)
+                async with asyncio.timeout(self._timeout_s):
+                    answers = await self._lookup(host)
+            except TimeoutError:
+                raise RefusedError(
+                    Kind.DNS_FAILED, f"{host}: no name server answered in {self._timeout_s:g} s"
+                ) from None
             except (OSError, UnicodeError) as wrong:
                 raise RefusedError(Kind.DNS_FAILED, f"{host}: {wrong}") from None
         if not answers:

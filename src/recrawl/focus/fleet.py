@@ -5,9 +5,10 @@ The compiled simulator releases the interpreter's lock, so threads suffice and t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from recrawl.focus.scores import Web
 from recrawl.focus.simulator import Crawl, Desk, new_desk, simulate
 from recrawl.focus.strategy import Strategy
 from recrawl.progress import Advance, silent
+
+T = TypeVar("T")
+Task = tuple[Strategy, int]  # what to crawl by, and the seed of chance
 
 
 class Fleet:
@@ -49,25 +53,28 @@ class Fleet:
     ) -> list[list[Crawl]]:
         """Run every strategy with every seed of chance; returns crawls[strategy][run]."""
         tasks = [(strategy, run) for strategy in strategies for run in runs]
-        with ThreadPoolExecutor(self.jobs) as pool:
-            done = []
-            for crawl in pool.map(lambda task: self.crawl(task[0], seeds, pages, task[1]), tasks):
-                done.append(crawl)
-                advance(len(done), len(tasks))
+        done = self._each(lambda task: self.crawl(task[0], seeds, pages, task[1]), tasks, advance)
         return [done[i * len(runs) : (i + 1) * len(runs)] for i in range(len(strategies))]
 
     def fitness(
         self, strategies: Sequence[Strategy], seeds: PageIds, pages: int, runs: Sequence[int], explore: float = 0.0
     ) -> FloatArray:
         """Mean fitness of each strategy over the runs."""
-
-        def worth(task: tuple[Strategy, int]) -> float:
-            return fitness(self.crawl(task[0], seeds, pages, task[1]), explore)
-
         tasks = [(strategy, run) for strategy in strategies for run in runs]
-        with ThreadPoolExecutor(self.jobs) as pool:
-            values = np.array(list(pool.map(worth, tasks)))
-        return values.reshape(len(strategies), len(runs)).mean(axis=1)
+        values = self._each(lambda task: fitness(self.crawl(task[0], seeds, pages, task[1]), explore), tasks)
+        return np.array(values).reshape(len(strategies), len(runs)).mean(axis=1)
+
+    def _each(self, work: Callable[[Task], T], tasks: list[Task], advance: Advance = silent) -> list[T]:
+        """Do all tasks, in the order given as far as results go; an interruption drops those that wait."""
+        pool = ThreadPoolExecutor(self.jobs)
+        try:
+            done: list[T] = []
+            for result in pool.map(work, tasks):
+                done.append(result)
+                advance(len(done), len(tasks))
+            return done
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def fitness(crawl: Crawl, explore: float = 0.0) -> float:

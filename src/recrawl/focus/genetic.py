@@ -120,13 +120,27 @@ def evolve_bits(
         advance(generation, settings.generations, f"best {fitness.max():.3f}")
         children = breed(population, fitness, settings, rng)
         everyone, worth = population + children, np.concatenate([fitness, judge(children)])
-        order = np.argsort(-worth, kind="stable")[: settings.population]  # of equals, the older one
+        order = survivors(everyone, worth, settings.population)
         population, fitness = [everyone[i] for i in order], worth[order]
         course.append((fitness.max(), fitness.mean()))
     advance(settings.generations, settings.generations, f"best {fitness.max():.3f}")
-    order = np.argsort(-fitness, kind="stable")
+    last = np.argsort(-fitness, kind="stable")
     best, mean = np.array(course).T
-    return Evolution(tuple(population[i] for i in order), fitness[order], best, mean, evaluations)
+    return Evolution(tuple(population[i] for i in last), fitness[last], best, mean, evaluations)
+
+
+def survivors(everyone: Sequence[BoolArray], worth: FloatArray, count: int) -> list[int]:
+    """The best `count` of all, each string of bits once as long as there are others; of equals, the older one.
+
+    With copies the population would be one individual after a few generations: the best has many equal children.
+    """
+    order = np.argsort(-worth, kind="stable").tolist()
+    first: dict[bytes, int] = {}
+    for i in order:
+        first.setdefault(everyone[i].tobytes(), i)
+    chosen = list(first.values())
+    taken = set(chosen)
+    return (chosen + [i for i in order if i not in taken])[:count]
 
 
 def breed(

@@ -92,7 +92,7 @@ def graph_of(alive: Recording, at: float, mounts: Mounts = PUBLISHED) -> CrawlGr
     names = np.array(alive.site_names, dtype=object)
     paths = alive.page("path")
     unknown = np.flatnonzero(target < 0)
-    if len(unknown):
+    if len(unknown) and alive.tables.has("links", "target"):
         target[unknown] = _by_address(alive, links.places[there[unknown]], source[unknown], paths, mounts)
     found = target >= 0
     urls = np.array([f"{names[s]}/{p}" for s, p in zip(alive.site, paths, strict=True)], dtype=object)

@@ -15,6 +15,7 @@ from recrawl.focus.topic import Topic, learn_topic
 from recrawl.focus.web import TopicalWeb
 
 LONGEST = 10_000  # the paper evolved on crawls of so many pages
+SEED_SHARE = 8  # at most one relevant page in eight is a seed
 REACH_SHARE = 20  # on a small graph a crawl is one page in twenty of those that can be reached
 
 
@@ -49,32 +50,48 @@ class Mission:
         checked = check_seeds(self.web.graph, seeds)
         return Start(checked, self.web.graph.distances(checked))
 
-    def examples(self) -> Start:
-        """Start from the pages that the topic was taught with, as the paper evolves."""
-        return self.start(self.topic.examples)
+    def examples(self, seed: int = 0) -> Start:
+        """Start from the pages that the topic was taught with, as the paper evolves; from some of them if that is most.
+
+        A crawl that starts from most of the relevant pages has little to find.
+        """
+        examples = np.random.default_rng(seed).permutation(self.topic.examples)
+        return self.start(examples[: self._most(len(examples))])
 
     def draw(self, count: int, seed: int) -> Start:
-        """Start from relevant pages drawn at random, at most a third of them; those with links before those without."""
+        """Start from relevant pages drawn at random, at most an eighth of them; those with links before the others."""
         good = np.flatnonzero(self.topic.good)
         if not len(good):
             raise InputError(f"topic {self.topic.name!r} is empty: the classifier accepts no page of {self.web.name}")
         order = np.random.default_rng(seed).permutation(good)
         linking = np.diff(self.web.graph.start)[order] > 0
         order = np.concatenate([order[linking], order[~linking]])
-        return self.start(order[: max(min(count, len(good) // 3), 1)])
+        return self.start(order[: self._most(count)])
+
+    def _most(self, count: int) -> int:
+        return max(min(count, int(self.topic.good.sum()) // SEED_SHARE), 1)
 
     def good_within(self, start: Start) -> int:
         """How many relevant pages can be reached."""
         return int((self.topic.good & (start.distance != UNREACHED)).sum())
 
 
-def default_pages(start: Start) -> int:
-    """How long a crawl should be: 10,000 pages, or what the graph allows; at least as many as there are seeds."""
-    allowed = max(start.reach // REACH_SHARE, min(2 * len(start.seeds), start.reach))
-    return min(LONGEST, allowed)
+def default_pages(start: Start, good: int) -> int:
+    """How long a crawl should be: 10,000 pages, or what the graph and the topic allow.
+
+    That is one page in twenty of those in reach, and not more than there are relevant ones: beyond that all strategies
+    have found the same pages. At least twice the seeds.
+    """
+    allowed = max(min(start.reach // REACH_SHARE, good), min(2 * len(start.seeds), start.reach))
+    if allowed >= LONGEST:
+        return LONGEST
+    return max(allowed // 50 * 50, min(allowed, 50))
 
 
-def check_room(start: Start) -> None:
-    """Raise InputError where there is nothing to rank: no link leads from the seeds to any other page."""
-    if start.reach <= len(start.seeds):
-        raise InputError(f"no link leads from the {len(start.seeds)} seeds to another page: there is nothing to rank")
+def check_room(start: Start, pages: int = 0) -> None:
+    """Raise InputError where there is nothing to rank: the seeds lead nowhere, or the crawl ends among them."""
+    count = len(start.seeds)
+    if start.reach <= count:
+        raise InputError(f"no link leads from the {count} seeds to another page: there is nothing to rank")
+    if pages and pages <= count:
+        raise InputError(f"a crawl of {pages:,} pages ends among its {count} seeds: there is nothing to rank")

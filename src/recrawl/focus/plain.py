@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.focus.frontier import CHANCE, FILL
 from recrawl.focus.scores import (
     ANCHOR,
     AUTHORITY,
@@ -26,7 +27,7 @@ from recrawl.focus.scores import (
     UNIT,
     Web,
 )
-from recrawl.focus.simulator import FILL, FILL_AT
+from recrawl.focus.simulator import FILL_AT
 
 _MASK = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -135,14 +136,18 @@ class PlainCrawl:
         per_out = len(self.downloaded) / max(self.links, 1)
         per_in = len(self.number) / max(self.links, 1)
         start = seed * _GOLDEN
-        ranked = ((-self._rank(page, per_out, per_in), scramble(page + start), page) for page in self.frontier)
+        ranked = []
+        for page in self.frontier:
+            tie = scramble(page + start)
+            ranked.append((-self._rank(page, per_out, per_in, tie), tie, page))
         return [page for _, _, page in heapq.nsmallest(FILL, ranked)]
 
-    def _rank(self, page: int, per_out: float, per_in: float) -> float:
+    def _rank(self, page: int, per_out: float, per_in: float, tie: int) -> float:
         band = sum(self.depth[page] > bound for bound in self.within)
         weight = self.weights[band]
         parents = len(self.parents[page])
         rest = weight[COMM_IN] * (self.from_community[page] / parents)
+        rest -= CHANCE * (tie >> 11)
         rest += weight[COMM_OUT] * (self.comm_out[page] / UNIT)
         for k in range(LEVELS):
             if weight[PARENT + k]:

@@ -43,13 +43,13 @@ HUB, AUTHORITY, COMM_IN, COMM_OUT, PARENT = 0, 1, 2, 3, 4
 ANCHOR, HOST, QUEUE, BAYES = PARENT + LEVELS, PARENT + LEVELS + 1, PARENT + LEVELS + 2, PARENT + LEVELS + 3
 
 UNIT = 2**32  # COMM_out is counted in units of 1 / UNIT
-UNSEEN, FRONTIER, CURRENT, DOWNLOADED = 0, 1, 2, 3
+UNSEEN = -1
+FRONTIER, CURRENT, DOWNLOADED = 1, 2, 3
 
 # columns of `State.row`: all that a crawl knows of a page lies in one cache line of 64 bytes
 STATUS, PARENTS, FROM_COMMUNITY, MOST_LINKS, DEPTH, HEAD = 0, 1, 2, 3, 4, 5  # HEAD: the last link found to it, plus 1
 ANCESTOR = 6  # and the four after it: place of the best ancestor k links back in the classifier's order, 0: none
 MARKS = 11  # what is queued, and whether it is in the community
-PLACE, NUMBER = 12, 13  # of a URL: place in the frontier, number in the order of discovery
 INTO_COMMUNITY, SPREAD = 12, 13  # of a downloaded page: |L_p and C|, and how much of it the children know
 WIDE_COMM_OUT = 7  # columns 14 and 15 as one 64-bit number: column 7 of `State.wide`
 COLUMNS = 16
@@ -74,14 +74,20 @@ class Web(NamedTuple):
 
 
 class State(NamedTuple):
-    """Everything a crawl changes, allocated once and used for many crawls."""
+    """Everything a crawl changes, allocated once and used for many crawls.
 
-    row: npt.NDArray[np.int32]
+    Within a crawl a URL goes by its number in the order of discovery: links of one page are mostly discovered
+    together, so what is known of them lies together.
+    """
+
+    page: npt.NDArray[np.int32]  # the page of each number
+    number: npt.NDArray[np.int32]  # the number of each page, UNSEEN if it has none
+    target: npt.NDArray[np.int32]  # for each link of a downloaded page, the number it leads to
+    earlier: npt.NDArray[np.int32]  # for each link, the link to the same page that was found before it, plus 1
+    row: npt.NDArray[np.int32]  # by number, as all that follows
     wide: npt.NDArray[np.int64]  # the same memory as `row`
     hint: npt.NDArray[np.float32]
-    earlier: npt.NDArray[np.int32]  # for each link, the link to the same page that was found before it, plus 1
-    seen: npt.NDArray[np.int32]  # pages in the order of discovery
-    dirty: npt.NDArray[np.int32]  # frontier pages whose scores changed since they were ranked
+    dirty: npt.NDArray[np.int32]  # URLs of the frontier whose scores changed since they were ranked
     grown: npt.NDArray[np.int32]  # downloaded pages with new community members among their links
     queue: npt.NDArray[np.int32]  # downloaded pages whose best ancestor k + 1 links back has changed
     tally: npt.NDArray[np.int64]  # the scalars below
@@ -102,11 +108,13 @@ def new_state(web: Web) -> State:
     skip = (-room.ctypes.data // 4) % COLUMNS  # a row must not lie across two cache lines
     row = room[skip : skip + pages * COLUMNS].reshape(pages, COLUMNS)
     return State(
+        page=np.empty(pages, dtype=np.int32),
+        number=np.full(pages, UNSEEN, dtype=np.int32),
+        target=np.empty(links, dtype=np.int32),
+        earlier=np.empty(links, dtype=np.int32),
         row=row,
         wide=row.view(np.int64),
-        hint=np.zeros(pages if len(web.hint) else 0, dtype=np.float32),
-        earlier=np.empty(links, dtype=np.int32),
-        seen=np.empty(pages, dtype=np.int32),
+        hint=np.zeros(pages, dtype=np.float32),
         dirty=np.empty(pages, dtype=np.int32),
         grown=np.empty(pages, dtype=np.int32),
         queue=np.empty((LEVELS - 1, pages), dtype=np.int32),
@@ -118,26 +126,27 @@ def new_state(web: Web) -> State:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def clear(state: State) -> None:
-    """Forget the last crawl: only the pages that it saw are touched."""
-    row, hint = state.row, state.hint
-    for i in range(state.tally[N_SEEN]):
-        page = state.seen[i]
-        for column in range(COLUMNS):
-            row[page, column] = 0
-        if len(hint):
-            hint[page] = 0.0
+    """Forget the last crawl."""
+    seen = state.tally[N_SEEN]
+    for i in range(seen):
+        state.number[state.page[i]] = UNSEEN
+    state.row[:seen] = 0
+    state.hint[:seen] = 0.0
     state.tally[:] = 0
     state.host_all[:] = 0
     state.host_good[:] = 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def see_seed(state: State, page: int) -> None:
-    """Put a seed into the community and among the URLs that are being downloaded."""
-    state.row[page, STATUS] = CURRENT
-    state.row[page, MARKS] = MEMBER
-    state.seen[state.tally[N_SEEN]] = page
+def see_seed(state: State, page: int) -> int:
+    """Put a seed into the community and among the URLs that are being downloaded; return its number."""
+    number = state.tally[N_SEEN]
+    state.number[page] = number
+    state.page[number] = page
+    state.row[number, STATUS] = CURRENT
+    state.row[number, MARKS] = MEMBER
     state.tally[N_SEEN] += 1
+    return number
 
 
 # The kernels index `row` directly and inline what they share: a view of a row, or a call with the whole state, costs
@@ -145,45 +154,39 @@ def see_seed(state: State, page: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def download(web: Web, state: State, page: int, levels: int) -> None:
-    """Download `page`: it joins D (and C, if good), its links become known, the scores of their targets follow."""
-    row, wide, out, earlier, queue, tally = state.row, state.wide, web.out, state.earlier, state.queue, state.tally
-    dirty, seen = state.dirty, state.seen
-    row[page, STATUS] = DOWNLOADED
-    if web.good[page] and not row[page, MARKS] & MEMBER:
-        row[page, MARKS] |= MEMBER
-        _tell_parents(web, state, page)
-    member = 1 if row[page, MARKS] & MEMBER else 0
-    depth = row[page, DEPTH] + 1
+def download(web: Web, state: State, number: int, levels: int, hinted: bool) -> None:
+    """Download a URL: it joins D (and C, if good), its links become known, the scores of their targets follow.
+
+    Only `levels` generations of ancestors are kept up, and anchors only if `hinted`.
+    """
+    row, wide, earlier, queue, tally = state.row, state.wide, state.earlier, state.queue, state.tally
+    dirty, targets = state.dirty, state.target
+    page = state.page[number]
+    row[number, STATUS] = DOWNLOADED
+    if web.good[page] and not row[number, MARKS] & MEMBER:
+        row[number, MARKS] |= MEMBER
+        _tell_parents(web, state, number)
     first, last = web.start[page], web.start[page + 1]
     links = last - first
-    inside = 0
-    for e in range(first, last):  # also brings the rows into the cache, all at once
-        inside += (row[out[e], MARKS] & MEMBER) // MEMBER
-    row[page, INTO_COMMUNITY] = inside
-    row[page, SPREAD] = inside
+    depth = row[number, DEPTH] + 1
+    inside = _look_up(web, state, first, last, depth)
+    row[number, INTO_COMMUNITY] = inside
+    row[number, SPREAD] = inside
     share = inside * (UNIT // max(links, 1))
+    member = 1 if row[number, MARKS] & MEMBER else 0
     own = web.order[page]
     for e in range(first, last):
-        target = out[e]
-        status = row[target, STATUS]
-        if status == UNSEEN:
-            status = FRONTIER
-            row[target, STATUS] = FRONTIER
-            row[target, DEPTH] = depth
-            row[target, NUMBER] = tally[N_SEEN]
-            row[target, PLACE] = -1  # not ranked yet
-            seen[tally[N_SEEN]] = target
-            tally[N_SEEN] += 1
+        target = targets[e]
         earlier[e] = row[target, HEAD]
         row[target, HEAD] = e + 1
         row[target, PARENTS] += 1
         row[target, FROM_COMMUNITY] += member
         row[target, MOST_LINKS] = max(row[target, MOST_LINKS], links)
         wide[target, WIDE_COMM_OUT] += share
+        status = row[target, STATUS]
         if status == DOWNLOADED:
             for k in range(levels):
-                place = row[page, ANCESTOR + k - 1] if k else own
+                place = row[number, ANCESTOR + k - 1] if k else own
                 if place > row[target, ANCESTOR + k]:
                     row[target, ANCESTOR + k] = place
                     if k < levels - 1 and not row[target, MARKS] & (LEVEL << k):
@@ -194,14 +197,14 @@ def download(web: Web, state: State, page: int, levels: int) -> None:
             row[target, DEPTH] = min(row[target, DEPTH], depth)
             row[target, ANCESTOR] = max(row[target, ANCESTOR], own)
             for k in range(1, levels):
-                row[target, ANCESTOR + k] = max(row[target, ANCESTOR + k], row[page, ANCESTOR + k - 1])
+                row[target, ANCESTOR + k] = max(row[target, ANCESTOR + k], row[number, ANCESTOR + k - 1])
             if status == FRONTIER and not row[target, MARKS] & DIRTY:
                 row[target, MARKS] |= DIRTY
                 dirty[tally[N_DIRTY]] = target
                 tally[N_DIRTY] += 1
-    if len(web.hint):
+    if hinted:
         for e in range(first, last):
-            state.hint[out[e]] = max(state.hint[out[e]], web.hint[e])
+            state.hint[targets[e]] = max(state.hint[targets[e]], web.hint[e])
     tally[N_DOWNLOADED] += 1
     tally[N_LINKS] += links
     state.host_all[web.host[page]] += 1
@@ -209,12 +212,31 @@ def download(web: Web, state: State, page: int, levels: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _tell_parents(web: Web, state: State, page: int) -> None:
-    """Note for every downloaded page with a link to the new member `page` that it has one more."""
+def _look_up(web: Web, state: State, first: int, last: int, depth: int) -> int:
+    """Number the targets of these links, new ones as they come; return how many are in the community."""
+    row, inside, seen = state.row, 0, state.tally[N_SEEN]
+    for e in range(first, last):
+        target = state.number[web.out[e]]
+        if target == UNSEEN:
+            target = seen
+            state.number[web.out[e]] = seen
+            state.page[seen] = web.out[e]
+            row[seen, STATUS] = FRONTIER
+            row[seen, DEPTH] = depth
+            seen += 1
+        state.target[e] = target
+        inside += (row[target, MARKS] & MEMBER) // MEMBER
+    state.tally[N_SEEN] = seen
+    return inside
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _tell_parents(web: Web, state: State, number: int) -> None:
+    """Note for every downloaded page with a link to the new member that it has one more."""
     row = state.row
-    link = row[page, HEAD]
+    link = row[number, HEAD]
     while link:
-        parent = web.source[link - 1]
+        parent = state.number[web.source[link - 1]]
         row[parent, INTO_COMMUNITY] += 1
         if not row[parent, MARKS] & GROWN:
             row[parent, MARKS] |= GROWN
@@ -226,14 +248,15 @@ def _tell_parents(web: Web, state: State, page: int) -> None:
 @njit(cache=True, nogil=True, error_model="numpy")
 def settle(web: Web, state: State, levels: int) -> None:
     """Carry on what is noted: ancestors level by level, then new members among the links of downloaded pages."""
-    row, wide, out, queue, tally, dirty = state.row, state.wide, web.out, state.queue, state.tally, state.dirty
+    row, wide, targets, queue, tally, dirty = state.row, state.wide, state.target, state.queue, state.tally, state.dirty
     for k in range(levels - 1):
         for i in range(tally[N_QUEUE + k]):
-            page = queue[k, i]
-            row[page, MARKS] &= ~(LEVEL << k)
-            place = row[page, ANCESTOR + k]
+            number = queue[k, i]
+            row[number, MARKS] &= ~(LEVEL << k)
+            place = row[number, ANCESTOR + k]
+            page = state.page[number]
             for e in range(web.start[page], web.start[page + 1]):
-                target = out[e]
+                target = targets[e]
                 if place <= row[target, ANCESTOR + k + 1]:
                     continue
                 row[target, ANCESTOR + k + 1] = place
@@ -248,13 +271,14 @@ def settle(web: Web, state: State, levels: int) -> None:
                     tally[N_QUEUE + k + 1] += 1
         tally[N_QUEUE + k] = 0
     for i in range(tally[N_GROWN]):
-        page = state.grown[i]
-        row[page, MARKS] &= ~GROWN
+        number = state.grown[i]
+        row[number, MARKS] &= ~GROWN
+        page = state.page[number]
         first, last = web.start[page], web.start[page + 1]
-        share = (row[page, INTO_COMMUNITY] - row[page, SPREAD]) * (UNIT // (last - first))
-        row[page, SPREAD] = row[page, INTO_COMMUNITY]
+        share = (row[number, INTO_COMMUNITY] - row[number, SPREAD]) * (UNIT // (last - first))
+        row[number, SPREAD] = row[number, INTO_COMMUNITY]
         for e in range(first, last):
-            target = out[e]
+            target = targets[e]
             wide[target, WIDE_COMM_OUT] += share
             if row[target, STATUS] == FRONTIER and not row[target, MARKS] & DIRTY:
                 row[target, MARKS] |= DIRTY
@@ -265,7 +289,8 @@ def settle(web: Web, state: State, levels: int) -> None:
 
 def scores_of(web: Web, state: State, page: int) -> FloatArray:
     """Return the settled scores of a URL, in the order of SCORES + EXTRAS (QUEUE and BAYES are the simulator's)."""
-    row, tally = state.row[page], state.tally
+    number = state.number[page]
+    row, tally = state.row[number], state.tally
     ave_out = tally[N_LINKS] / tally[N_DOWNLOADED]
     ave_in = tally[N_LINKS] / tally[N_SEEN]
     parents = [web.value[row[ANCESTOR + k]] for k in range(LEVELS)]
@@ -275,9 +300,9 @@ def scores_of(web: Web, state: State, page: int) -> FloatArray:
             row[MOST_LINKS] / ave_out,
             row[PARENTS] / ave_in,
             row[FROM_COMMUNITY] / row[PARENTS],
-            state.wide[page, WIDE_COMM_OUT] / UNIT,
+            state.wide[number, WIDE_COMM_OUT] / UNIT,
             *parents,
-            state.hint[page] if len(web.hint) else 0.0,
+            state.hint[number],
             state.host_good[host] / (state.host_all[host] + 1),
         ]
     )

@@ -29,7 +29,7 @@ SMALLEST = 2_000
 OTHERS = 57
 NOTHING = -1  # the topic of a page about nothing in particular
 NO_TOPIC_SHARE = 0.25
-WITHIN_HOST, RELATED_TOPIC = 0.40, 0.08  # kinds of links on a page with a topic; the rest lead anywhere
+WITHIN_HOST, RELATED_TOPIC = 0.50, 0.08  # kinds of links on a page with a topic; the rest lead anywhere
 
 
 class Sort(NamedTuple):
@@ -45,8 +45,8 @@ NAMED = {"popular": Sort(0.08), "common": Sort(0.02), "sparse": Sort(0.015, 0.15
 ORDINARY = Sort(0.0)  # all other topics: they share what is left
 SORTS = (*NAMED.values(), *([ORDINARY] * OTHERS))
 
-FAMOUS = 0.15  # share of the links anywhere that go to well-known pages
-LINKS = 22.0  # mean of an ordinary page; hubs, tunnels and home pages bring the mean near 20
+FAMOUS = 0.02  # share of the links anywhere that go to well-known pages
+LINKS = 23.0  # mean of an ordinary page; hubs, tunnels and home pages bring the mean near 20
 TOKENS = 40
 COMMON_WORDS, TOPIC_WORDS, HOST_WORDS = 20_000, 150, 100_000  # host words are numbered from HOST_WORDS
 ANCHOR_WORDS = 2
@@ -221,7 +221,7 @@ def _pick(plan: _Plan, cluster: IntArray, rng: np.random.Generator) -> IntArray:
 
 def _anywhere(source: IntArray, pages: int, rng: np.random.Generator) -> IntArray:
     """Draw targets for links without a topic: mostly not far away, some on the pages that all the web links to."""
-    away = np.exp(np.log(pages / 10) * rng.random(len(source))).astype(np.int64)
+    away = np.exp(np.log(pages / 200) * rng.random(len(source))).astype(np.int64)
     near = (source + np.where(rng.random(len(source)) < 0.5, away, -away)) % pages
     famous = rng.random(len(source)) < FAMOUS
     return np.where(famous, _skewed(pages, len(source), rng), near)

@@ -36,12 +36,12 @@ class Bodies:
         """Continue the newest file after its last known record; `ends` gives that place for every file."""
         self.folder.mkdir(exist_ok=True)
         files = sorted(self.folder.glob("*.warc.gz"))
-        if not files:
-            return self._start(1)
         for name, end in ends.items():
             size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
             if size < end:
                 raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store knows of {end}")
+        if not files:
+            return self._start(1)
         newest = files[-1]
         end = ends.get(newest.name, 0)
         self._file = newest.open("r+b", buffering=0)
@@ -96,8 +96,11 @@ class Bodies:
 
     def read(self, place: Place) -> bytes:
         """Return the body of a stored record, its digest verified."""
-        for record in ArchiveIterator(io.BytesIO(self._bytes(place)), verify_digests=True):
-            return bytes(record.reader.read())
+        try:
+            for record in ArchiveIterator(io.BytesIO(self._bytes(place)), verify_digests=True):
+                return bytes(record.reader.read())
+        except (OSError, ValueError):
+            pass
         raise StoreError(f"{self.folder / place[0]} has no whole record at {place[1]}")
 
     def record(self, place: Place) -> bytes:
@@ -126,4 +129,4 @@ def gzip_record(url: str, status: int, headers: tuple[tuple[str, str], ...], bod
     record.set_bytes_content(f"HTTP/1.1 {status} OK\r\n{head}\r\n".encode("latin-1", "replace") + body)
     plain = io.BytesIO()
     record.write(plain, checksum_data=True)
-    return gzip.compress(plain.getvalue(), compresslevel=6, mtime=0)
+    return gzip.compress(plain.getvalue(), compresslevel=2, mtime=0)

@@ -186,11 +186,12 @@ class Store:
             (*values, seen.change_size, seen.note),
         ).lastrowid
         assert visit is not None, "an insert has a row"
-        self.db.execute("update pages set validators = ? where page = ?", (seen.validators, seen.page))
-        if seen.digest is not None:
+        if seen.digest is None:
+            self.db.execute("update pages set validators = ? where page = ?", (seen.validators, seen.page))
+        else:
             self.db.execute(
-                "update pages set title = ?, digest = ?, simhash = ? where page = ?",
-                (seen.title, seen.digest, signed(seen.simhash), seen.page),
+                "update pages set validators = ?, title = ?, digest = ?, simhash = ? where page = ?",
+                (seen.validators, seen.title, seen.digest, signed(seen.simhash), seen.page),
             )
             self.db.execute(
                 "insert into versions (visit, page, digest, words, warc, offset, length) values (?, ?, ?, ?, ?, ?, ?)",

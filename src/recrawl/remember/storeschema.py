@@ -50,7 +50,7 @@ create table cycles (
 
 create table plan (                        -- what the policy chose: leased until its visit is recorded
     cycle integer not null,
-    page integer not null,                 -- key columns first: quick_check of SQLite 3.3x misreads others
+    page integer not null,                 -- key columns first: quick_check of SQLite 3.40 misreads others
     round integer not null,
     rank integer not null,
     primary key (cycle, page)

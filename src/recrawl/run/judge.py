@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import fields
 
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.validators import Validators
@@ -14,6 +14,7 @@ from recrawl.see.page import SeenPage, see_page
 from recrawl.see.url import host_of
 
 _WORTH_A_NOTE = 200  # characters of a reason that are kept
+_FIELDS = tuple(field.name for field in fields(Validators))
 
 
 def judge(
@@ -34,7 +35,7 @@ def judge(
         body_bytes=len(result.body),
         elapsed_s=result.elapsed_s,
         note=note,
-        validators=json.dumps(asdict(kept)),
+        validators=_noted(kept),
         title=seen.title,
         digest=seen.digest if version else None,
         simhash=seen.simhash,
@@ -42,6 +43,10 @@ def judge(
         links=None if outcome == Outcome.FAILED else links_of(seen),
     )
     return record, seen if version else None
+
+
+def _noted(validators: Validators) -> str:
+    return json.dumps({name: getattr(validators, name) for name in _FIELDS})
 
 
 def _without_content(page: int, result: FetchResult, copy: bytes | None, validators: Validators) -> VisitRecord:
@@ -57,7 +62,7 @@ def _without_content(page: int, result: FetchResult, copy: bytes | None, validat
         status=result.status,
         elapsed_s=result.elapsed_s,
         note=note,
-        validators=json.dumps(asdict(validators.after(result, changed=False))),
+        validators=_noted(validators.after(result, changed=False)),
     )
 
 

@@ -227,22 +227,20 @@ class LiveWorld:
         """Add the pages and links that a visit showed; return the pages that are new and the counts of new links."""
         if record.links is None:
             return [], (0, 0)
-        inside = [link.url for link in record.links if self.scope(link.url)]
         known = len(self.store.index)
-        pages = dict(zip(inside, self._pages_of(inside, record), strict=True))
+        urls = [link.url for link in record.links]
+        pages = dict(zip(urls, self._pages_of(urls, record), strict=True))
         new_links = self.store.set_links(record, pages)
         first = record.outcome == Outcome.FIRST  # nothing to compare with: no link is new
         return list(range(known, len(self.store.index))), (0, 0) if first else new_links
 
     def _pages_of(self, urls: list[str], record: VisitRecord) -> list[int | None]:
-        """Return the pages of URLs within the crawl, making pages of those that are new as far as budgets allow."""
+        """Return the pages of URLs, making pages of those that are new, in scope, and within the budgets."""
         if not urls:
             return []
         pages: list[int | None] = self.store.index.find(url_hashes(urls)).tolist()
         fresh = list(dict.fromkeys(url for url, page in zip(urls, pages, strict=True) if page == -1))
-        if not fresh:
-            return pages
-        admitted = self.discovery.admit(fresh)
+        admitted = self.discovery.admit([url for url in fresh if self.scope(url)])
         made = self.store.add_pages(admitted, [host_of(url) for url in admitted], record.at, record.page).tolist()
         numbers = dict(zip(admitted, made, strict=True))
         return [numbers.get(url) if page == -1 else page for url, page in zip(urls, pages, strict=True)]

@@ -12,6 +12,7 @@ from recrawl.schedule import planned
 from recrawl.schedule import intervals
 from recrawl.schedule import adaptive
 from recrawl.schedule import formula
+from recrawl.schedule import learned
 from recrawl.schedule import oracle
 
 # isort: on
@@ -23,6 +24,7 @@ __all__ = [
     "formula",
     "frequency",
     "intervals",
+    "learned",
     "make_policy",
     "oracle",
     "planned",

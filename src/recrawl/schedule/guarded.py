@@ -10,6 +10,7 @@ from recrawl.columns import PageIds
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Visits
 from recrawl.schedule.policy import Policy
+from recrawl.schedule.topk import TopK
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,8 @@ class Guarded:
         if self.fault is None:
             try:
                 pages = self.policy.choose(memory, budget, at)
+                if budget > 0:
+                    self._check_scores(memory, at)
                 if len(pages) <= budget and memory.eligible()[pages].all() and len(np.unique(pages)) == len(pages):
                     return pages
                 self._hand_over("it chose pages that it may not visit")
@@ -42,6 +45,13 @@ class Guarded:
                 self.policy.observe(visits)
             except Exception as wrong:
                 self._hand_over(f"{type(wrong).__name__}: {wrong}")
+
+    def _check_scores(self, memory: Memory, at: float) -> None:
+        """Raise if a scoring policy has no number for some page that it might choose: NaN ranks last without a word."""
+        if isinstance(self.policy, TopK):
+            scores = self.policy.scorer.score(memory, at)
+            if np.isnan(scores[memory.eligible() & ~memory.unfetched()]).any():
+                raise ValueError("a score is not a number")
 
     def _hand_over(self, fault: str) -> None:
         self.fault = fault

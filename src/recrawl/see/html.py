@@ -1,20 +1,15 @@
-"""HTML to title, links, canonical address and directives, from one parsed tree.
-
-The tree is built from pruned markup (see markup.py), so its size and depth are bounded whatever the page is.
-"""
+"""HTML to title, links, canonical address and directives, from one pass over the markup."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from resiliparse.parse.html import HTMLTree  # type: ignore[import-untyped]
-
-from recrawl.see.markup import Pruned, attribute, plain, prune
+from recrawl.see.markup import BASE, LINK, META, Scanned, attribute, plain, scan
 from recrawl.see.traps import without_session
-from recrawl.see.url import Base, host_of, normalise, split
+from recrawl.see.url import MAX_URL_CHARS, Base, host_of, normalise, split
 
 MAX_LINKS = 5_000
 MAX_ANCHOR_CHARS = 200
@@ -23,14 +18,21 @@ MAX_REFRESH_S = 3.0  # a slower refresh shows its page first, a faster one sends
 
 _REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:[;,\s]\s*)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S+))", re.I)
 _HEAD_BYTES = 8_192
+_MAX_FEEDS = 16
+_MAX_META_CHARS = 2_000
 _NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
 _ROOTED = (b"/", b"https://", b"http://")
+_PLAIN = re.compile(rb"((?:\.\./)*)([\w~-]+(?:[./][\w~-]+)*/?(?:\?[\w~=&.-]+)?)")
+_MAX_PLAIN_BYTES = 500
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SHELL_WORDS = 50
 _SHELL = re.compile(
     r"(?i)<(?:div|main|section|app-root)\s[^>]*\bid\s*=\s*[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte|ember"
     r"[\w-]*|application)[\"'\s>]|<app-root|<noscript[^>]*>[^<]*(?:<[^>]*>[^<]*)*?java-?script|enable javascript"
 )
+
+
+HeadTag = tuple[int, str, str, str]
 
 
 class Link(NamedTuple):
@@ -53,8 +55,7 @@ class Refresh(NamedTuple):
 class Document:
     """What the markup of a page says."""
 
-    tree: HTMLTree
-    pruned: Pruned
+    scanned: Scanned
     base: str
     title: str
     heading: str
@@ -69,63 +70,61 @@ class Document:
 
 def read_html(text: str, url: str) -> Document:
     """Read a page that was fetched from `url` (in normal form)."""
-    source = text.encode("utf-8", "replace")
-    pruned = prune(source)
-    tree = HTMLTree.parse_from_bytes(pruned.html, "utf-8")
-    document = tree.document
-    base = _base_of(document, url)
-    links, capped = _links(pruned, base)
-    canonical, feeds = _relations(document, base)
-    metas, refresh = _metas(document, base, url)
-    heading = document.get_elements_by_tag_name("h1")
+    scanned = scan(text.encode("utf-8", "replace"))
+    head = scanned.head_tags()
+    base = _base_of(head, url)
+    links, capped = _links(scanned, base)
+    canonical, feeds = _relations(head, base)
+    metas, refresh = _metas(head, base, url)
     return Document(
-        tree=tree,
-        pruned=pruned,
+        scanned=scanned,
         base=base,
-        title=_tidy(tree.title or "", MAX_TITLE_CHARS),
-        heading=_tidy(heading[0].text, MAX_TITLE_CHARS) if len(heading) else "",
+        title=_tidy(scanned.title, MAX_TITLE_CHARS),
+        heading=_tidy(scanned.heading, MAX_TITLE_CHARS),
         links=links,
         links_capped=capped,
         canonical=canonical,
         feeds=feeds,
         metas=metas,
         refresh=refresh,
-        needs_rendering=needs_rendering(text, pruned),
+        needs_rendering=needs_rendering(text, scanned),
     )
 
 
-def needs_rendering(text: str, pruned: Pruned) -> bool:
+def needs_rendering(text: str, scanned: Scanned) -> bool:
     """Whether this is a shell that scripts will fill: hardly a word, scripts, and a place or an excuse for them."""
-    if pruned.words >= _SHELL_WORDS or not pruned.scripts:
+    if scanned.words >= _SHELL_WORDS or not scanned.scripts:
         return False
-    return bool(_SHELL.search(text[:262_144])) or (pruned.words < 5 and pruned.script_bytes + pruned.scripts > 2)
+    return bool(_SHELL.search(text[:262_144])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
 
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:
     """Find a meta refresh in a body's first bytes, at almost no cost where there is none."""
     if b"refresh" not in body[:_HEAD_BYTES].lower():
         return None
-    tree = HTMLTree.parse_from_bytes(prune(body[:_HEAD_BYTES].decode("utf-8", "replace").encode()).html, "utf-8")
-    return _metas(tree.document, _base_of(tree.document, url), url)[1]
+    head = scan(body[:_HEAD_BYTES].decode("utf-8", "replace").encode()).head_tags()
+    return _metas(head, _base_of(head, url), url)[1]
 
 
-def _base_of(document: Any, url: str) -> str:
-    for element in document.get_elements_by_tag_name("base"):
-        href = element.getattr("href")
-        if href:
+def _base_of(head: list[HeadTag], url: str) -> str:
+    for tag, _, _, href in head:
+        if tag == BASE and href:
             return normalise(href, Base(url)) or url
     return url
 
 
-def _links(pruned: Pruned, base: str) -> tuple[tuple[Link, ...], bool]:
-    start, origin = Base(base), split(base).origin
-    source, said = pruned.source, pruned.said
+def _links(scanned: Scanned, base: str) -> tuple[tuple[Link, ...], bool]:
+    start, origin, folders = Base(base), split(base).origin, _folders(base)
+    source, said = scanned.source, scanned.said
     found: dict[str, Link] = {}
-    for href, href_end, rel, rel_end, text, text_end in pruned.anchors:
+    for href, href_end, rel, rel_end, text, text_end in scanned.anchors:
         target = source[href:href_end]
         if target.startswith(_NO_PAGE):
             continue
-        url, host = _rooted(target, origin) if target.startswith(_ROOTED) else _target(target, start)
+        if target.startswith(_ROOTED):
+            url, host = _rooted(target, origin)
+        else:
+            url, host = _beside(target, folders) or _target(target, start)
         if not url or url in found:
             continue
         if len(found) == MAX_LINKS:
@@ -147,6 +146,26 @@ def _rooted(target: bytes, origin: str) -> tuple[str, str]:
     return _target(target, Base(origin))
 
 
+def _folders(base: str) -> list[str]:
+    """Return the folder of a page, its parent folder, and so on up to the root, each with its closing slash."""
+    url = split(base)
+    parts = url.path.split("/")[1:-1]
+    return [f"{url.origin}/" + "".join(f"{part}/" for part in parts[:n]) for n in range(len(parts), -1, -1)]
+
+
+def _beside(target: bytes, folders: list[str]) -> tuple[str, str] | None:
+    """Resolve a plain relative link (`page.html`, `../folder/page?x=1`) without the parser; None if it is not plain.
+
+    Plain means: only characters that stand for themselves in a URL, and no dot segments but leading `../`.
+    """
+    found = _PLAIN.fullmatch(target)
+    if found is None or len(target) > _MAX_PLAIN_BYTES:
+        return None
+    folder = folders[min(len(found[1]) // 3, len(folders) - 1)]
+    url = without_session(folder + found[2].decode())
+    return (url, host_of(url)) if len(url) <= MAX_URL_CHARS else None
+
+
 def _target(target: bytes, base: Base) -> tuple[str, str]:
     """Resolve a link: its address without a session id, and its host; empty if it names no page."""
     url = normalise(attribute(target), base)
@@ -156,34 +175,32 @@ def _target(target: bytes, base: Base) -> tuple[str, str]:
     return url, host_of(url)
 
 
-def _relations(document: Any, base: str) -> tuple[str | None, tuple[str, ...]]:
-    """Find the canonical address and the feeds that link elements name."""
+def _relations(head: list[HeadTag], base: str) -> tuple[str | None, tuple[str, ...]]:
+    """Find the canonical address and the feeds that link tags name."""
     canonical: str | None = None
     feeds: list[str] = []
-    for element in document.get_elements_by_tag_name("link"):
-        rel, href = (element.getattr("rel") or "").lower().split(), element.getattr("href")
-        if not href:
+    for tag, rel, kind, href in head:
+        if tag != LINK or not href:
             continue
-        if "canonical" in rel and canonical is None:
+        relations = rel.lower().split()
+        if "canonical" in relations and canonical is None:
             canonical = normalise(href, Base(base))
-        elif "alternate" in rel and (element.getattr("type") or "").endswith(("rss+xml", "atom+xml")):
+        elif "alternate" in relations and kind.lower().endswith(("rss+xml", "atom+xml")):
             url = normalise(href, Base(base))
-            feeds += [url] if url and len(feeds) < 16 else []
+            feeds += [url] if url and len(feeds) < _MAX_FEEDS else []
     return canonical, tuple(feeds)
 
 
-def _metas(document: Any, base: str, url: str) -> tuple[tuple[tuple[str, str], ...], Refresh | None]:
+def _metas(head: list[HeadTag], base: str, url: str) -> tuple[tuple[tuple[str, str], ...], Refresh | None]:
     metas: list[tuple[str, str]] = []
     refresh: Refresh | None = None
-    for element in document.get_elements_by_tag_name("meta"):
-        content = element.getattr("content")
-        if content is None or len(metas) == 256:
+    for tag, name, equivalent, content in head:
+        if tag != META:
             continue
-        if (element.getattr("http-equiv") or "").strip().lower() == "refresh" and refresh is None:
+        if refresh is None and equivalent.strip().lower() == "refresh":
             refresh = parse_refresh(content, base, url)
-        name = element.getattr("name")
         if name:
-            metas.append((name.strip(), content[:2_000]))
+            metas.append((name.strip(), content[:_MAX_META_CHARS]))
     return tuple(metas), refresh
 
 

@@ -1,11 +1,9 @@
-"""Make markup safe to parse: bounded depth, bounded tags, bounded work, and nothing that is not content.
+"""Read markup in one linear pass: words, main content, links and the tags of the head.
 
-Parsers of HTML follow the standard, and the standard lets a small page cost its reader hours: 200,000 nested `div` or
-30,000 attributes on one tag take time in proportion to their square, unclosed formatting tags are cloned into every
-following paragraph. So before a page is parsed, one linear pass tokenises it as the standard says and writes out a page
-with the same words and links: comments, scripts, styles, drawings, other raw text and formatting (b, font, ...) are
-left out, and so are tags beyond the caps. Because only plain text and simple tags remain, the parser's tokens are
-those counted here.
+Parsers build a tree as the standard says, and the standard lets a small page cost its reader hours: 200,000 nested
+`div` or 30,000 attributes on one tag take time in proportion to their square, unclosed formatting is cloned into every
+following paragraph. A crawler needs no tree. One pass over the standard's tokens finds the text, the links and the
+head in time that is linear whatever the page is. It keeps a stack of open elements only to know what is main content.
 """
 
 from __future__ import annotations
@@ -19,90 +17,82 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import ByteArray
-from recrawl.see.tags import (
-    ANCHOR,
-    BOUNDARY,
-    DRAWING,
-    DROP,
-    FLAGS,
-    HEADING,
-    HEADINGS,
-    HREF,
-    IMPLIED,
-    NAMES,
-    RAW,
-    REL,
-    SCRIPT,
-    SPECIAL,
-    TITLE,
-    VOID,
-)
+from recrawl.see import tags
+from recrawl.see.tags import ASIDE, BLOCK, BOUNDARY, CONTENT, DRAWING, FLAGS, IMPLIED, NAMES, RAW, SPECIAL, VOID
 from recrawl.see.tokens import (
     END,
     SKIP,
     START,
-    STOP,
     TEXT,
     find_attribute,
     find_closing,
+    has_word,
     is_space,
+    next_attribute,
     read_name,
     read_token,
     tag_end,
 )
 
 MAX_DEPTH = 512
-MAX_TAGS = 250_000
-MAX_ATTRIBUTES = 256
 MAX_ANCHORS = 20_000
-MAX_WORK = 5_000_000  # sum over tags of the open elements above them: what tree building costs
-
-_SCRIPT_COUNT, _SCRIPT_BYTES, _CAPPED, _TAGS, _WORDS, _TEXT_BYTES, _ANCHORS = range(7)
+MAX_HEAD_TAGS = 256
+MAX_SPANS = 10_000
 _SHORTEST_LINK = len("<a href=x>")
+META, LINK, BASE = 0, 1, 2
+_SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
+_TITLE, _TITLE_END, _H1, _H1_END = range(8, 12)
 _REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
-_PREFIX = np.frombuffer(b"<!doctype html>", dtype=np.uint8)
-_TITLE_END = np.frombuffer(b"</title>", dtype=np.uint8)
 
 
-class Pruned(NamedTuple):
-    """Markup that is safe to parse, with what was seen on the way."""
+class Scanned(NamedTuple):
+    """What one pass over a page's markup found."""
 
-    html: bytes
-    text: str  # all text outside raw elements: one line a block, white space collapsed
+    source: bytes
+    said: bytes  # all text, one line a block, white space collapsed, character references unresolved
     words: int
+    spans: list[list[int]]  # where in `said` the main content is
+    anchors: list[list[int]]  # of every link: start and end of href and rel in `source`, of its text in `said`
+    head: list[list[int]]  # of every meta, link and base tag: which, and start and end of three attributes in `source`
+    title: str
+    heading: str
     scripts: int
     script_bytes: int
-    tags: int
-    anchors: list[list[int]]  # for every link: start and end of href and rel in `source`, of its text in `said`
-    source: bytes
-    said: bytes  # all text, character references unresolved
     capped: bool  # something beyond the caps was left out
 
+    def head_tags(self) -> list[tuple[int, str, str, str]]:
+        """META with (name, http-equiv, content), LINK with (rel, type, href), BASE with (rel, type, href)."""
+        source = self.source
+        return [
+            (tag, attribute(source[a:a_end]), attribute(source[b:b_end]), attribute(source[c:c_end]))
+            for tag, a, a_end, b, b_end, c, c_end in self.head
+        ]
 
-def prune(html: bytes) -> Pruned:
-    """Return the same page (UTF-8) without raw text and comments, and within the caps."""
+
+def scan(html: bytes) -> Scanned:
+    """Read the markup of a page (UTF-8)."""
     source = np.frombuffer(html, dtype=np.uint8)
-    out = np.empty(len(html) + len(_PREFIX) + 16, dtype=np.uint8)
-    out[: len(_PREFIX)] = _PREFIX
     text = np.empty(len(html) + 16, dtype=np.uint8)
     text[0] = 10
     anchors = np.empty((min(MAX_ANCHORS, len(html) // _SHORTEST_LINK + 1), 6), dtype=np.int32)
-    counts = np.zeros(7, dtype=np.int64)
-    limits = np.array([MAX_DEPTH, MAX_TAGS, MAX_ATTRIBUTES, MAX_WORK], dtype=np.int64)
-    length = _prune(source, out, len(_PREFIX), text, anchors, limits, counts)
-    scripts, script_bytes, capped, tags, words, text_bytes, links = counts.tolist()
-    said = text[:text_bytes].tobytes()
-    return Pruned(
-        html=out[:length].tobytes(),
-        text=plain(said).strip(),
-        words=words,
-        scripts=scripts,
-        script_bytes=script_bytes,
-        tags=tags,
-        anchors=anchors[:links].tolist(),
+    head = np.empty((MAX_HEAD_TAGS, 7), dtype=np.int32)
+    spans = np.empty((min(MAX_SPANS, len(html) // 4 + 1), 2), dtype=np.int32)
+    counts = np.zeros(12, dtype=np.int64)
+    _scan(source, text, anchors, head, spans, counts)
+    count: list[int] = counts.tolist()
+    said = text[: count[_TEXT_BYTES]].tobytes()
+    return Scanned(
         source=html,
         said=said,
-        capped=bool(capped),
+        words=count[_WORDS],
+        spans=spans[: count[_SPANS]].tolist(),
+        anchors=anchors[: count[_ANCHORS]].tolist(),
+        head=head[: count[_HEAD_TAGS]].tolist(),
+        title=plain(html[count[_TITLE] : count[_TITLE_END]]),
+        heading=plain(said[count[_H1] : count[_H1_END]]),
+        scripts=count[_SCRIPTS],
+        script_bytes=count[_SCRIPT_BYTES],
+        capped=bool(count[_CAPPED]),
     )
 
 
@@ -119,175 +109,194 @@ def attribute(value: bytes) -> str:
 
 
 @njit(cache=True, nogil=True)
-def _copy(source: ByteArray, start: int, end: int, out: ByteArray, o: int) -> int:
-    for i in range(start, end):
-        out[o] = source[i]
-        o += 1
-    return o
-
-
-@njit(cache=True, nogil=True)
-def _gap(out: ByteArray, o: int, always: bool) -> int:
-    """Put a space where something was left out, if what is around it could join into a tag (or `always`)."""
-    last = out[o - 1]
-    if (always and last != 32) or last == 60 or last == 47 or last == 33 or last == 63 or last == 45:
-        out[o] = 32
-        o += 1
-    return o
-
-
-@njit(cache=True, nogil=True)
 def _kind(name: np.uint64) -> int:
     place = np.searchsorted(NAMES, name)
     return FLAGS[place] if place < len(NAMES) and NAMES[place] == name else 0
 
 
 @njit(cache=True, nogil=True)
-def _title(source: ByteArray, start: int, inside: int, close: int, out: ByteArray, o: int) -> int:
-    """Copy the title: the text in it is no markup, so every '<' in it goes."""
-    o = _copy(source, start, inside, out, o)
-    for k in range(inside, close):
-        out[o] = 32 if source[k] == 60 else source[k]
-        o += 1
-    return _copy(_TITLE_END, 0, len(_TITLE_END), out, o)
+def _is_aside(source: ByteArray, i: int, end: int) -> bool:
+    """Whether a tag's attributes say that it is hidden or not main content."""
+    while i >= 0:
+        i, name, start, stop = next_attribute(source, i, end)
+        if i < 0:
+            return False
+        if name == tags.CLASS or name == tags.ID or name == tags.ROLE:
+            if has_word(source, start, stop, tags.ASIDES):
+                return True
+        elif name == tags.HIDDEN or (name == tags.ARIA_HIDDEN and stop - start == 4):
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
-def _pop(
-    stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int, name: np.uint64, kind: int
-) -> tuple[int, int]:
-    """Close an element, if its end tag can reach it: (the depth that is left, the elements looked at)."""
+def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int, name: np.uint64, kind: int) -> int:
+    """Close an element, if its end tag can reach it; return the depth that is left."""
     wall = BOUNDARY if kind & SPECIAL else SPECIAL
     for k in range(depth - 1, -1, -1):
         if stack[k] == name:
-            return k, depth - k
+            return k
         if kinds[k] & wall:
-            return depth, depth - k
-    return depth, depth
+            return depth
+    return depth
 
 
 @njit(cache=True, nogil=True)
-def _prune(
+def _note(
+    source: ByteArray, i: int, end: int, row: npt.NDArray[np.int32], a: np.uint64, b: np.uint64, c: np.uint64
+) -> None:
+    """Note where three attributes of a tag are."""
+    row[1], row[2] = find_attribute(source, i, end, a)
+    row[3], row[4] = find_attribute(source, i, end, b)
+    row[5], row[6] = find_attribute(source, i, end, c)
+
+
+@njit(cache=True, nogil=True)
+def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDArray[np.int32]) -> bool:
+    """Note a meta, link or base tag; False if it is another one."""
+    if name == tags.META:
+        row[0] = META
+        _note(source, i, end, row, tags.NAME, tags.HTTP_EQUIV, tags.CONTENT_ATTRIBUTE)
+    elif name == tags.LINK:
+        row[0] = LINK
+        _note(source, i, end, row, tags.REL, tags.TYPE, tags.HREF)
+    elif name == tags.BASE:
+        row[0] = BASE
+        _note(source, i, end, row, tags.REL, tags.TYPE, tags.HREF)
+    else:
+        return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _after_raw(source: ByteArray, i: int, close: int) -> int:
+    """Return the place after raw text, whose end tag is at `close`; the end of the page if there is none."""
+    end = tag_end(source, read_name(source, close + 2)[0])[0] if close >= 0 else -1
+    return end if end >= 0 else len(source)
+
+
+@njit(cache=True, nogil=True)
+def _scan(
     source: ByteArray,
-    out: ByteArray,
-    o: int,
     text: ByteArray,
     anchors: npt.NDArray[np.int32],
-    limits: npt.NDArray[np.int64],
+    head: npt.NDArray[np.int32],
+    spans: npt.NDArray[np.int32],
     counts: npt.NDArray[np.int64],
-) -> int:
+) -> None:
     n = len(source)
-    max_depth, max_tags, max_attributes, max_work = limits[0], limits[1], limits[2], limits[3]
-    stack = np.empty(max_depth, dtype=np.uint64)  # names of the open elements
-    kinds = np.empty(max_depth, dtype=np.int64)
-    depth, over, titles, work, words = 0, 0, 0, 0, 0  # over: open elements beyond the depth cap, all left out
-    links, open_link = 0, -1
+    stack = np.empty(MAX_DEPTH, dtype=np.uint64)  # names of the open elements
+    kinds = np.empty(MAX_DEPTH, dtype=np.int64)
+    depth, over, words, links, heads, parts = 0, 0, 0, 0, 0, 0  # over: open elements beyond MAX_DEPTH
+    aside, main, content = MAX_DEPTH, MAX_DEPTH, MAX_DEPTH  # how deep these were opened; MAX_DEPTH: not open
+    done = False  # the first <main> is closed: what follows is not main content
+    open_link, open_span = -1, 1
     undrawn = False  # no drawing is closed from here on
+    last = np.uint8(10)
     i, t = 0, 1
-    last = np.uint8(10)  # of the plain text
     while i < n:
         c = source[i]
         if c != 60:
             i += 1
-            out[o] = c
-            o += 1
             if c <= 32 and is_space(c):
-                if last != 32 and last != 10:
-                    last = np.uint8(32)
-                    text[t] = 32
-                    t += 1
-                continue
-            words += last == 32 or last == 10
+                if last == 32 or last == 10:
+                    continue
+                c = np.uint8(32)
+            elif last == 32 or last == 10:
+                words += 1
             last = c
             text[t] = c
             t += 1
             continue
         start = i
-        what, i, name, attributes, closed = read_token(source, i)
+        what, i, name, closed = read_token(source, i)
         if what == TEXT:
-            out[o], text[t], last = c, c, c
-            o += 1
+            words += last == 32 or last == 10
+            last = c
+            text[t] = c
             t += 1
             continue
-        if what == STOP:
-            break
         if what == SKIP:
-            o = _gap(out, o, False)
             continue
         kind = _kind(name)
-        if kind & HEADING:
-            name = HEADINGS
-        counts[_TAGS] += 1
-        if counts[_TAGS] > max_tags or work > max_work:
-            counts[_CAPPED] = 1
-            break
-        if kind & (VOID | IMPLIED | SPECIAL) and last != 10:
+        if kind & BLOCK and last != 10:
             t -= last == 32
             text[t] = 10
             t += 1
             last = np.uint8(10)
-        if kind & DROP:
-            o = _gap(out, o, False)
-            continue
-        if attributes > max_attributes:
-            counts[_CAPPED] = 1
-            o = _gap(out, o, True)
-            continue
-        if kind & ANCHOR:
+        name_end = read_name(source, start + 1)[0]
+        if name == tags.A:
             if open_link >= 0:
                 anchors[open_link, 5] = t
                 open_link = -1
-            if what == START:
-                name_end = read_name(source, start + 1)[0]
-                href, href_end = find_attribute(source, name_end, i, HREF)
-                if links == len(anchors):
-                    counts[_CAPPED] = 1
-                elif href_end > href:
-                    rel, rel_end = find_attribute(source, name_end, i, REL)
-                    anchors[links, 0], anchors[links, 1] = href, href_end
-                    anchors[links, 2], anchors[links, 3] = rel, rel_end
-                    anchors[links, 4], anchors[links, 5] = t, t
-                    open_link = links
-                    links += 1
-        if kind & (RAW | DRAWING | TITLE):
-            o = _gap(out, o, True)
-            if what == END:
+            href, href_end = find_attribute(source, name_end, i, tags.HREF) if what == START else (0, 0)
+            if href_end > href and links == len(anchors):
+                counts[_CAPPED] = 1
+            elif href_end > href:
+                anchors[links, 0], anchors[links, 1] = href, href_end
+                anchors[links, 2], anchors[links, 3] = find_attribute(source, name_end, i, tags.REL)
+                anchors[links, 4], anchors[links, 5] = t, t
+                open_link = links
+                links += 1
+        elif kind & (RAW | DRAWING):
+            if what == END or (kind & DRAWING and (closed or undrawn)):
                 continue
-            close = -1 if kind & DRAWING and (closed or undrawn) else find_closing(source, i, name)
-            if kind & TITLE and titles == 0 and close >= 0:
-                o = _title(source, start, i, close, out, o)
-                titles += 1
-            if name == SCRIPT:
-                counts[_SCRIPT_COUNT] += 1
+            close = find_closing(source, i, name)
+            if kind & DRAWING and close < 0:
+                undrawn = True
+                continue
+            if name == tags.TITLE and counts[_TITLE_END] == 0:
+                counts[_TITLE], counts[_TITLE_END] = i, max(close, i)
+            elif name == tags.SCRIPT:
+                counts[_SCRIPTS] += 1
                 counts[_SCRIPT_BYTES] += (n if close < 0 else close) - i
-            if close >= 0:
-                i = tag_end(source, read_name(source, close + 2)[0])[0]
-                if i < 0:
-                    break
-            elif kind & DRAWING:
-                undrawn = undrawn or not closed
-            else:
-                break  # raw text up to the end of the page
-            continue
-        if not kind & (VOID | IMPLIED | ANCHOR):
-            if what == START and depth == max_depth:
+            i = _after_raw(source, i, close)
+        elif kind & (VOID | IMPLIED):
+            if kind & VOID and what == START and heads < len(head):
+                heads += _head_tag(source, name_end, i, name, head[heads])
+        elif what == START:
+            if name == tags.H1 and counts[_H1] == 0:
+                counts[_H1] = counts[_H1_END] = t
+            if depth == MAX_DEPTH:
                 over += 1
                 counts[_CAPPED] = 1
-                o = _gap(out, o, True)
                 continue
-            if what == END and over > 0:
+            stack[depth], kinds[depth] = name, kind
+            if name == tags.MAIN and main == MAX_DEPTH and aside == MAX_DEPTH and not done:
+                main, parts, open_span = depth, 0, t
+            if kind & CONTENT:
+                content = min(content, depth)
+            elif aside == MAX_DEPTH and (
+                (kind & ASIDE and (name != tags.HEADER or content == MAX_DEPTH)) or _is_aside(source, name_end, i)
+            ):
+                aside = depth
+                parts += _span(spans, parts, open_span, t, done)
+            depth += 1
+        else:
+            if name == tags.H1 and counts[_H1_END] == counts[_H1]:
+                counts[_H1_END] = t
+            if over > 0:
                 over -= 1
-                o = _gap(out, o, True)
                 continue
-            if what == START:
-                stack[depth], kinds[depth] = name, kind
-                depth += 1
-            else:
-                depth, looked = _pop(stack, kinds, depth, name, kind)
-                work += looked
-        work += depth
-        o = _copy(source, start, i, out, o)
+            depth = _pop(stack, kinds, depth, name, kind)
+            content = MAX_DEPTH if content >= depth else content
+            if aside != MAX_DEPTH and aside >= depth:
+                aside, open_span = MAX_DEPTH, t
+            if main != MAX_DEPTH and main >= depth:
+                parts += _span(spans, parts, open_span, t, done)
+                main, done = MAX_DEPTH, True
     if open_link >= 0:
         anchors[open_link, 5] = t
+    if aside == MAX_DEPTH:
+        parts += _span(spans, parts, open_span, t, done)
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
-    return o
+    counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
+
+
+@njit(cache=True, nogil=True)
+def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, done: bool) -> int:
+    """Note a piece of main content; 1 if there was one."""
+    if done or start >= end or parts == len(spans):
+        return 0
+    spans[parts, 0], spans[parts, 1] = start, end
+    return 1

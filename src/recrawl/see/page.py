@@ -105,7 +105,7 @@ def _see_html(
     document = read_html(decoded.text, url)
     main = main_text(document)
     exact, likeness = fingerprint(main)
-    words = document.pruned.words
+    words = document.scanned.words
     return SeenPage(
         url=url,
         media=Media.HTML,
@@ -126,5 +126,5 @@ def _see_html(
         directives=directives | from_meta(document.metas, agent),
         needs_rendering=document.needs_rendering,
         soft_error=is_soft_error(document.title, document.heading, words, likeness, probe),
-        capped=document.pruned.capped or document.links_capped,
+        capped=document.scanned.capped or document.links_capped,
     )

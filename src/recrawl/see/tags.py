@@ -1,32 +1,44 @@
-"""What is special about the tags of HTML, by the hash of their names, for kernels that read markup."""
+"""What is special about the names in HTML, by their hashes, for the kernel that reads markup."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-VOID, IMPLIED, RAW, SPECIAL, BOUNDARY, TITLE, DRAWING, DROP, ANCHOR, HEADING = (1 << i for i in range(10))
+BLOCK, VOID, IMPLIED, SPECIAL, BOUNDARY, RAW, DRAWING, ASIDE, CONTENT = (1 << i for i in range(9))
 
 GROUPS = {
+    # a line of its own in the plain text
+    BLOCK: "address applet article aside blockquote body br button caption center col colgroup dd details dir div dl dt"
+    " fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html input legend"
+    " li link listing main marquee menu meta nav noscript object ol optgroup option p param pre search section select"
+    " source summary table tbody td tfoot th thead title tr track ul",
     # no end tag, no content
     VOID: "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr",
-    # closed by what follows them: without a counted element in between they do not nest
+    # closed by what follows them, so they are not counted as open
     IMPLIED: "html head body p li dt dd option optgroup tr td th tbody thead tfoot colgroup caption",
-    # their content is not markup, or not shown
-    RAW: "script style iframe noembed noframes xmp textarea template",
-    DRAWING: "svg math",
-    TITLE: "title",
-    # formatting: of no meaning for words and links, and costly, because the standard reopens what is left open
-    DROP: "b big code em font i nobr s small strike strong tt u plaintext",
-    ANCHOR: "a",
-    HEADING: "h1 h2 h3 h4 h5 h6",
-    # no end tag reaches through these
-    BOUNDARY: "table object marquee applet",
-    # no end tag of an ordinary element reaches through these
+    # no end tag of an ordinary element reaches through these ...
     SPECIAL: "address article aside blockquote button center details dir div dl fieldset figcaption figure footer form"
     " frameset h1 h2 h3 h4 h5 h6 header hgroup listing main menu nav noscript ol pre search section select summary ul"
     " table object marquee applet",
+    # ... and none at all through these
+    BOUNDARY: "table object marquee applet",
+    # their content is not markup, or not shown
+    RAW: "script style iframe noembed noframes xmp textarea template title",
+    DRAWING: "svg math",
+    # never main content ...
+    ASIDE: "nav aside footer header menu select button datalist dialog noscript",
+    # ... and always, whatever its class says
+    CONTENT: "main article",
 }
+
+# words in a class, id or role that say: not main content
+ASIDE_WORDS = (
+    "nav navbar navigation menu menubar submenu breadcrumb breadcrumbs sidebar footer masthead banner contentinfo"
+    " complementary cookie cookies consent gdpr ad ads advert adverts advertisement advertisements advertising"
+    " adsbygoogle adslot sponsor sponsored sponsors promo share sharing social related recommended popup modal overlay"
+    " newsletter subscribe login signin signup toolbar pagination pager skiplink copyright outbrain taboola dialog"
+)
 
 HASH_START = np.uint64(0xCBF29CE484222325)
 HASH_PRIME = np.uint64(0x100000001B3)
@@ -51,7 +63,12 @@ def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
 
 
 NAMES, FLAGS = _table()  # sorted hashes, and what each name is
-SCRIPT = name_hash("script")
-HEADINGS = name_hash("h1")  # stands for all six: any of their end tags closes any of them
-HREF = name_hash("href")
-REL = name_hash("rel")
+ASIDES = np.sort(np.array([name_hash(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
+
+A, BASE, H1, LINK, MAIN, META, HEADER, SCRIPT, TITLE = (
+    name_hash(name) for name in ("a", "base", "h1", "link", "main", "meta", "header", "script", "title")
+)
+CLASS, CONTENT_ATTRIBUTE, HIDDEN, HREF, HTTP_EQUIV, ID, NAME, REL, ROLE, TYPE, ARIA_HIDDEN = (
+    name_hash(name)
+    for name in ("class", "content", "hidden", "href", "http-equiv", "id", "name", "rel", "role", "type", "aria-hidden")
+)

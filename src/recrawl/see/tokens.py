@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import ByteArray
 from recrawl.see.tags import HASH_PRIME, HASH_START
 
-TEXT, SKIP, START, END, STOP = range(5)  # what a '<' can begin: text, a comment, a start tag, an end tag, a cut-off tag
+TEXT, SKIP, START, END = range(4)  # what a '<' can begin: text, a comment or a cut-off tag, a start tag, an end tag
 
 
 @njit(cache=True, nogil=True)
@@ -46,18 +47,16 @@ def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
 
 
 @njit(cache=True, nogil=True)
-def tag_end(source: ByteArray, i: int) -> tuple[int, int, bool]:
-    """Skip attributes as the tokeniser does: (after the '>', number of attributes, self-closing); -1 at the end."""
+def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
+    """Skip attributes as the tokeniser does: (after the '>', self-closing); -1 at the end of the page."""
     n = len(source)
-    attributes = 0
     while i < n:
         c = source[i]
         if c == 62:
-            return i + 1, attributes, source[i - 1] == 47
+            return i + 1, source[i - 1] == 47
         if is_space(c) or c == 47:
             i += 1
             continue
-        attributes += 1
         i += 1  # the first character belongs to the name, even if it is "="
         while i < n and not (is_space(source[i]) or source[i] == 47 or source[i] == 62 or source[i] == 61):
             i += 1
@@ -73,7 +72,7 @@ def tag_end(source: ByteArray, i: int) -> tuple[int, int, bool]:
         else:
             while i < n and not (is_space(source[i]) or source[i] == 62):
                 i += 1
-    return -1, attributes, False
+    return -1, False
 
 
 @njit(cache=True, nogil=True)
@@ -110,55 +109,84 @@ def comment_end(source: ByteArray, i: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, bool]:
-    """Read what begins with the '<' at i: (what, where it ends, name, attributes, self-closing)."""
+def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, bool]:
+    """Read what begins with the '<' at i: (what, where it ends, name, self-closing)."""
     n = len(source)
     following = source[i + 1] if i + 1 < n else 0
     if following == 33 or following == 63:
         comment = following == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45
         end = comment_end(source, i + 4) if comment else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, 0, False
+        return SKIP, end, HASH_START, False
     ending = following == 47
     if ending and i + 2 < n and not is_letter(source[i + 2]):
         end = i + 3 if source[i + 2] == 62 else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, 0, False
+        return SKIP, end, HASH_START, False
     if not ending and not is_letter(following):
-        return TEXT, i + 1, HASH_START, 0, False
+        return TEXT, i + 1, HASH_START, False
     name_end, name = read_name(source, i + 2 if ending else i + 1)
-    end, attributes, closed = tag_end(source, name_end)
+    end, closed = tag_end(source, name_end)
     if end < 0:
-        return STOP, n, HASH_START, 0, False  # the page ends inside a tag: the tag does not count
-    return END if ending else START, end, name, attributes, closed
+        return SKIP, n, HASH_START, False  # the page ends inside a tag: the tag does not count
+    return END if ending else START, end, name, closed
+
+
+@njit(cache=True, nogil=True)
+def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64, int, int]:
+    """Read the attribute at i of a tag that ends at `end`: (where the next begins, name, start and end of the value).
+
+    -1 where there are no more. An attribute without a value has an empty one.
+    """
+    last = end - 1
+    while i < last and (is_space(source[i]) or source[i] == 47):
+        i += 1
+    if i >= last:
+        return -1, HASH_START, 0, 0
+    name, first = HASH_START, i
+    while i < last and not (is_space(source[i]) or source[i] == 47 or (source[i] == 61 and i > first)):
+        c = source[i]
+        name = (name ^ np.uint64(c | 32 if 65 <= c <= 90 else c)) * HASH_PRIME
+        i += 1
+    while i < last and is_space(source[i]):
+        i += 1
+    if i >= last or source[i] != 61:
+        return i, name, i, i
+    i += 1
+    while i < last and is_space(source[i]):
+        i += 1
+    if source[i] == 34 or source[i] == 39:
+        stop = find(source, source[i], i + 1)
+        return stop + 1, name, i + 1, stop
+    start = i
+    while i < last and not is_space(source[i]):
+        i += 1
+    return i, name, start, i
 
 
 @njit(cache=True, nogil=True)
 def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tuple[int, int]:
-    """Find the value of an attribute between a tag's name and its end: (start, end) of the value, (0, 0) if absent."""
-    while i < end - 1:
-        if is_space(source[i]) or source[i] == 47:
-            i += 1
-            continue
-        found, first = HASH_START, i
-        while i < end - 1 and not (is_space(source[i]) or source[i] == 47 or (source[i] == 61 and i > first)):
-            c = source[i]
-            found = (found ^ np.uint64(c | 32 if 65 <= c <= 90 else c)) * HASH_PRIME
-            i += 1
-        while i < end - 1 and is_space(source[i]):
-            i += 1
-        start = stop = i
-        if i < end - 1 and source[i] == 61:
-            i += 1
-            while i < end - 1 and is_space(source[i]):
-                i += 1
-            start = i
-            if source[i] == 34 or source[i] == 39:
-                start = i + 1
-                stop = find(source, source[i], start)
-                i = stop + 1
-            else:
-                while i < end - 1 and not is_space(source[i]):
-                    i += 1
-                stop = i
-        if found == name:
+    """Find an attribute between a tag's name and its end: start and end of its value, (0, 0) if absent."""
+    while i >= 0:
+        i, found, start, stop = next_attribute(source, i, end)
+        if i >= 0 and found == name:
             return start, stop
     return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint64]) -> bool:
+    """Whether a value holds one of these (sorted) words: runs of letters, cut where small letters turn to capitals."""
+    value, length, small = HASH_START, 0, False
+    for i in range(start, end + 1):
+        c = source[i] if i < end else np.uint8(32)
+        letter = is_letter(c)
+        capital = 65 <= c <= 90
+        if length and (not letter or (capital and small)):
+            place = np.searchsorted(words, value)
+            if place < len(words) and words[place] == value:
+                return True
+            value, length = HASH_START, 0
+        if letter:
+            value = (value ^ np.uint64(c | 32)) * HASH_PRIME
+            length += 1
+        small = letter and not capital
+    return False

@@ -1,0 +1,62 @@
+"""A crawl of 100,000 pages of the replay server: does memory stay flat? python -m benchmarks.soak [PAGES]."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.throughput import TOML, make_web, serve
+from recrawl.remember.store import Store
+from recrawl.run.directory import CrawlDirectory
+from recrawl.run.session import Order, Session
+from recrawl.run.world import Noted
+from recrawl.see.url import host_of, normalise
+from recrawl.simulate.render import Rendering
+
+PAGES = 100_000
+
+
+def resident_mb() -> float:
+    """What the process holds now."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def main() -> None:
+    pages = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else PAGES
+    context = multiprocessing.get_context("spawn")
+    ready, port, stop = context.Event(), context.Value("i", 0), context.Event()
+    server = context.Process(target=serve, args=(pages, ready, port, stop), daemon=True)
+    server.start()
+    ready.wait(900)
+    rendering = Rendering(make_web(pages))
+    count = len(rendering.recording)
+    urls = [normalise(rendering.url(page, port.value)) or "" for page in range(count)]
+    visits, began = 0, time.monotonic()
+
+    def watch(_: Noted) -> None:
+        nonlocal visits
+        visits += 1
+        if visits % max(count // 10, 1) == 0:
+            rate = visits / (time.monotonic() - began)
+            print(f"{visits:>8,} visits  {resident_mb():7.0f} MB  {rate:6.0f} pages/s", flush=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        directory = CrawlDirectory.init(Path(folder) / "crawl", TOML)
+        store = Store.open(directory.state)
+        with store.transaction():
+            store.add_pages(urls, [host_of(url) for url in urls], 0.0)
+        store.close()
+        with Session(directory, Order("age", 1.0, count), watch=watch) as session:
+            print(f"{0:>8,} visits  {resident_mb():7.0f} MB", flush=True)
+            began = time.monotonic()
+            session.run_cycle()
+    stop.set()
+    server.join(10)
+
+
+if __name__ == "__main__":
+    main()

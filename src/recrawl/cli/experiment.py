@@ -1,0 +1,32 @@
+"""recrawl experiment: the experiments of the papers, on any recording.
+
+To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as every verb has, and name it here.
+"""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from typing import Any
+
+EXPERIMENTS = ("focus", "gp4c")
+
+EXAMPLES = """examples:
+  recrawl synth brdc12 --pages 417048 --out brdc12 && recrawl experiment gp4c brdc12 --out gp4c
+  recrawl experiment gp4c web --cycle 7d --cycles 17,17,18 --budget 5% --out gp4c
+  recrawl experiment gp4c web --quick
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb with a name for every experiment."""
+    parser: argparse.ArgumentParser = verbs.add_parser(
+        "experiment",
+        help="run the experiments of the papers on a recorded web",
+        description="Run the experiments of the papers: their tables and figures, on any recording.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    names = parser.add_subparsers(metavar="NAME", dest="experiment", required=True)
+    for name in EXPERIMENTS:
+        import_module(f"recrawl.cli.experiment_{name}").add(names)

@@ -1,0 +1,138 @@
+"""Look around: what visits found in each group of pages, and what of it a page has not been asked about yet.
+
+Per group g: changes C and exposure E (cycles between visits) of all time, the same with a half-life, visits and changes
+in this cycle, and running totals. A page keeps a copy of its groups' totals from its own last visit, so "since my
+last visit, 4 of 6 visited pages of my directory had changed" is a subtraction. An update costs the visits times the
+levels, whatever the number of pages and groups.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
+from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE
+
+HALF_LIFE = 4.0  # cycles
+STRENGTH = 10.0  # of a group's prior, in cycles of exposure
+PAGE_STRENGTH = 4.0  # the same for a page
+FEATURES = ("rate", "recent", "visits_since", "share_since", "visits_now", "share_now")
+
+# columns of `groups`
+_C, _E, _RC, _RE, _AT, _V, _K, _VN, _KN = range(9)
+
+
+class Evidence:
+    """Counts per group and, per page, what they were at its last visit."""
+
+    def __init__(self) -> None:
+        self.groups: FloatArray = np.zeros((0, 9))
+        self.seen: npt.NDArray[np.float32] = np.zeros((0, len(LEVELS), 2), dtype=np.float32)
+        self.base = 0.03  # changes a cycle, over all pages
+
+    def make_room(self, groups: int, pages: int) -> None:
+        """Grow to so many groups and pages."""
+        self.groups = grown(self.groups, groups, 0.0)
+        self.seen = grown(self.seen, pages, 0.0)
+
+    def begin_cycle(self, sites: IntArray) -> None:
+        """Forget this cycle's counts, and take the average rate of all that was seen."""
+        self.groups[:, _VN:] = 0.0
+        totals = self.groups[sites].sum(axis=0) if len(sites) else np.zeros(9)
+        self.base = float((totals[_C] + 1.0) / (totals[_E] + 30.0))
+
+    def update(
+        self, pages: PageIds, ids: npt.NDArray[np.int32], changed: BoolArray, gap: FloatArray, cycle: int
+    ) -> None:
+        """Count these visits; `gap` is the number of cycles since each page's visit before."""
+        _update(pages, ids, changed, gap, float(cycle), self.groups)
+
+    def settle(self, pages: PageIds, ids: npt.NDArray[np.int32]) -> None:
+        """Note that these pages have been asked: what their groups know now is no news to them."""
+        self.seen[pages] = self.groups[ids[pages]][:, :, _V : _K + 1]
+
+    @property
+    def visits_now(self) -> FloatArray:
+        """Visits to each group in this cycle."""
+        return self.groups[:, _VN]
+
+    @property
+    def recent_exposure(self) -> FloatArray:
+        """Recent cycles that visits to each group speak for."""
+        return self.groups[:, _RE]
+
+    def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
+        """Fill `out` with FEATURES of each level, level by level."""
+        _describe(pages, ids, float(cycle), self.groups, self.seen, self.base, out)
+
+    def rates(self, pages: PageIds, ids: npt.NDArray[np.int32], changes: IntArray, cycles: FloatArray) -> FloatArray:
+        """Return each page's expected changes a cycle, from the site down: r <- (C + S r) / (E + S)."""
+        return np.asarray(_rates(pages, ids, self.groups, self.base, changes, cycles))
+
+
+@njit(cache=True, nogil=True)
+def _update(
+    pages: PageIds, ids: IntArray, changed: BoolArray, gap: FloatArray, cycle: float, groups: FloatArray
+) -> None:
+    for i in range(len(pages)):
+        y = 1.0 if changed[i] else 0.0
+        for level in range(ids.shape[1]):
+            g = groups[ids[pages[i], level]]
+            g[_C] += y
+            g[_E] += gap[i]
+            decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
+            g[_RC] = g[_RC] * decay + y
+            g[_RE] = g[_RE] * decay + gap[i]
+            g[_AT] = cycle
+            g[_V] += 1.0
+            g[_K] += y
+            g[_VN] += 1.0
+            g[_KN] += y
+
+
+@njit(cache=True, nogil=True)
+def _describe(
+    pages: PageIds,
+    ids: IntArray,
+    cycle: float,
+    groups: FloatArray,
+    seen: npt.NDArray[np.float32],
+    base: float,
+    out: npt.NDArray[np.float32],
+) -> None:
+    for i in range(len(pages)):
+        p = pages[i]
+        above = base
+        for level in range(ids.shape[1]):
+            g = groups[ids[p, level]]
+            rate = (g[_C] + 5.0 * above) / (g[_E] + 5.0)
+            decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
+            visits, found = g[_V] - seen[p, level, 0], g[_K] - seen[p, level, 1]
+            f = level * 6
+            out[i, f] = rate
+            out[i, f + 1] = (g[_RC] * decay + 2.0 * rate) / (g[_RE] * decay + 2.0)
+            out[i, f + 2] = visits
+            out[i, f + 3] = found / visits if visits > 0 else math.nan
+            out[i, f + 4] = g[_VN]
+            out[i, f + 5] = g[_KN] / g[_VN] if g[_VN] > 0 else math.nan
+            if level == SITE:
+                above = rate
+
+
+@njit(cache=True, nogil=True)
+def _rates(
+    pages: PageIds, ids: IntArray, groups: FloatArray, base: float, changes: IntArray, cycles: FloatArray
+) -> FloatArray:
+    out = np.empty(len(pages))
+    for i in range(len(pages)):
+        p = pages[i]
+        rate = base
+        for level in (SITE, PARENT, DIRECTORY):
+            g = groups[ids[p, level]]
+            rate = (g[_C] + STRENGTH * rate) / (g[_E] + STRENGTH)
+        out[i] = (changes[p] + PAGE_STRENGTH * rate) / (cycles[i] + PAGE_STRENGTH)
+    return out

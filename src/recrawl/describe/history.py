@@ -1,0 +1,93 @@
+"""Look back: what the page's own visits showed, as it was before the visit that is to be predicted."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, grown
+
+FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate")
+NEVER = 999.0  # cycles since the last change of a page that has shown none
+
+
+class History:
+    """Columns of a page's own past, kept apart from the memory: that has recorded a visit before we learn from it."""
+
+    def __init__(self) -> None:
+        self.first: IntArray = np.empty(0, dtype=np.int32)  # the cycle of the first copy
+        self.last: IntArray = np.empty(0, dtype=np.int32)
+        self.before: IntArray = np.empty(0, dtype=np.int32)  # the visit before the last
+        self.visits: IntArray = np.empty(0, dtype=np.int32)
+        self.changes: IntArray = np.empty(0, dtype=np.int32)
+        self.last_change: IntArray = np.empty(0, dtype=np.int32)
+        self.ring: ByteArray = np.empty(0, dtype=np.uint8)
+
+    def make_room(self, pages: int) -> None:
+        """Grow to so many pages; `first` -1 is a page without a copy."""
+        for name in ("first", "last", "before", "last_change"):
+            setattr(self, name, grown(getattr(self, name), pages, -1))
+        for name in ("visits", "changes", "ring"):
+            setattr(self, name, grown(getattr(self, name), pages, 0))
+
+    def describe(self, pages: PageIds, cycle: int, out: npt.NDArray[np.float32]) -> None:
+        """Fill `out` with FEATURES."""
+        _describe(
+            pages,
+            cycle,
+            self.first,
+            self.last,
+            self.before,
+            self.visits,
+            self.changes,
+            self.last_change,
+            self.ring,
+            out,
+        )
+
+    def update(self, pages: PageIds, changed: BoolArray, cycle: int) -> None:
+        """Take in visits at which there was a copy to compare with."""
+        self.before[pages] = self.last[pages]
+        self.last[pages] = cycle
+        self.visits[pages] += 1
+        self.changes[pages] += changed
+        self.last_change[pages[changed]] = cycle
+        self.ring[pages] = (self.ring[pages] << 1) | changed
+
+    def begin(self, pages: PageIds, cycle: int) -> None:
+        """Take in the first copy of these pages."""
+        self.first[pages] = self.last[pages] = self.before[pages] = cycle
+
+    def watched(self, pages: PageIds) -> FloatArray:
+        """Cycles between the first copy and the last visit."""
+        return (self.last[pages] - self.first[pages]).astype(np.float64)
+
+
+@njit(cache=True, nogil=True)
+def _describe(
+    pages: PageIds,
+    cycle: int,
+    first: IntArray,
+    last: IntArray,
+    before: IntArray,
+    visits: IntArray,
+    changes: IntArray,
+    last_change: IntArray,
+    ring: ByteArray,
+    out: npt.NDArray[np.float32],
+) -> None:
+    for i in range(len(pages)):
+        p = pages[i]
+        recent, bits = 0, ring[p]
+        while bits:
+            recent += bits & 1
+            bits >>= 1
+        out[i, 0] = cycle - last[p]
+        out[i, 1] = visits[p]
+        out[i, 2] = changes[p]
+        out[i, 3] = ring[p] & 1
+        out[i, 4] = recent
+        out[i, 5] = cycle - last_change[p] if last_change[p] >= 0 else NEVER
+        out[i, 6] = last[p] - before[p]
+        out[i, 7] = (changes[p] + 0.3) / (last[p] - first[p] + 3.0)

@@ -1,0 +1,74 @@
+"""The best individuals of all generations, and the choice among them after validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recrawl.columns import FloatArray
+from recrawl.predict.expression import Expression
+
+SELECTIONS = ("best", "sum", "avg")
+
+
+@dataclass
+class Archive:
+    """The `room` best formulas seen so far; of those that behave alike in training only the shortest.
+
+    Two formulas behave alike if their crawls score the same in every cycle. Without that rule the archive fills up
+    with spellings of one formula, and validation has nothing to choose from.
+    """
+
+    room: int = 50
+    _held: dict[bytes, tuple[float, Expression]] = field(default_factory=dict)
+
+    def add(self, formula: Expression, fitness: float, curve: FloatArray) -> None:
+        """Consider one formula."""
+        behaviour = curve.tobytes()
+        known = self._held.get(behaviour)
+        if known is None:
+            if len(self._held) >= 2 * self.room:
+                self._shrink()
+            self._held[behaviour] = fitness, formula
+        elif _order(fitness, formula) < _order(*known):
+            self._held[behaviour] = fitness, formula
+
+    def best(self) -> list[tuple[Expression, float]]:
+        """Return the formulas with their fitness, best first."""
+        self._shrink()
+        return [(formula, fitness) for fitness, formula in self._held.values()]
+
+    def _shrink(self) -> None:
+        ranked = sorted(self._held.items(), key=lambda item: _order(*item[1]))
+        self._held = dict(ranked[: self.room])
+
+
+def _order(fitness: float, formula: Expression) -> tuple[float, int, bytes]:
+    return -fitness, len(formula), formula.key
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A formula with its fitness in training and validation."""
+
+    formula: Expression
+    seed: int
+    train: float
+    validation: float
+
+    def score(self, selection: str) -> float:
+        """Return what a selection goes by (Santos et al. 2014, section 4.2.3; sigma over training and validation).
+
+        best: validation. sum: train + validation - sigma. avg: their mean - sigma.
+        """
+        if selection == "best":
+            return self.validation
+        sigma = float(np.std([self.train, self.validation]))
+        both = self.train + self.validation
+        return (both if selection == "sum" else both / 2) - sigma
+
+
+def choose(candidates: list[Candidate], selection: str = "best") -> Candidate:
+    """Return the best candidate; of equals the one better in training, then the shorter."""
+    return min(candidates, key=lambda c: (-c.score(selection), -c.train, len(c.formula), c.formula.key))

@@ -1,0 +1,147 @@
+"""The evolution of score formulas (Santos et al. 2014, Listing 1): training, then validation of the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recrawl.columns import FloatArray
+from recrawl.errors import InputError
+from recrawl.evolve.archive import Archive, Candidate
+from recrawl.evolve.canonical import canonical
+from recrawl.evolve.creation import create
+from recrawl.evolve.fitness import Fitness
+from recrawl.evolve.operators import Rates, breed
+from recrawl.evolve.population import Leaves, Population, new_dice
+from recrawl.predict.closure import MAX_DEPTH
+from recrawl.predict.expression import Expression
+from recrawl.predict.terminals import terminal_set
+
+CREATION, BREEDING = 0, 1  # streams of random numbers
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What an evolution may be told; the paper's values."""
+
+    terminals: str = "all"
+    population: int = 300
+    generations: int = 50
+    seeds: int = 5  # independent evolutions
+    archive: int = 50  # best individuals that go to validation
+    depth: int = 10  # of created trees
+    variable_share: float = 0.5  # leaves that are terminals; the others are constants
+    rates: Rates = field(default_factory=Rates)
+
+    def check(self) -> None:
+        """Raise InputError for settings that make no evolution."""
+        terminal_set(self.terminals)
+        for name in ("population", "generations", "seeds", "archive"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1")
+        for name, depth in (("depth", self.depth), ("crossover depth", self.rates.depth)):
+            if not 1 <= depth <= MAX_DEPTH:
+                raise InputError(f"a {name} of {depth} is not between 1 and {MAX_DEPTH}")
+        for name in ("reproduction", "crossover", "swap", "replacement"):
+            if not 0 <= getattr(self.rates, name) <= 1:
+                raise InputError(f"the {name} rate must be between 0 and 1")
+        if self.rates.tournament < 1:
+            raise InputError("a tournament needs at least 1 individual")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One generation in numbers."""
+
+    seed: int
+    number: int  # from 1
+    best: float  # fitness of the best so far
+    mean: float
+    distinct: int  # different formulas
+    new: int  # of these, never seen before
+    behaviours: int  # different crawls
+    size: float  # mean nodes
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one evolution found."""
+
+    seed: int
+    generations: list[Generation]
+    best: list[tuple[Expression, float]]  # the archive
+
+
+Watch = Callable[[Generation], None]
+
+
+class Ledger:
+    """The curves of all formulas judged so far, by canonical form. Shared by the seeds of one training set."""
+
+    def __init__(self, fitness: Fitness) -> None:
+        self.fitness = fitness
+        self._known: dict[bytes, FloatArray] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def curves(self, forms: Population, keys: list[bytes]) -> tuple[FloatArray, int]:
+        """Return the curves of canonical formulas, and how many had to be simulated."""
+        first: dict[bytes, int] = {}
+        for i, key in enumerate(keys):
+            if key not in self._known:
+                first.setdefault(key, i)
+        if first:
+            rows = list(first.values())
+            new = Population(forms.code[rows], forms.value[rows], forms.size[rows])
+            self._known.update(zip(first, self.fitness.curves(new), strict=True))
+        return np.stack([self._known[key] for key in keys]), len(first)
+
+
+def evolve(ledger: Ledger, settings: Settings, seed: int, watch: Watch | None = None) -> Run:
+    """Evolve formulas from one seed."""
+    settings.check()
+    leaves = Leaves.of(terminal_set(settings.terminals), settings.variable_share)
+    population = create(settings.population, settings.depth, leaves, new_dice(seed, CREATION))
+    dice = new_dice(seed, BREEDING)
+    archive = Archive(settings.archive)
+    generations: list[Generation] = []
+    for number in range(1, settings.generations + 1):
+        forms = canonical(population)
+        keys = [forms.key(i) for i in range(len(forms))]
+        curves, new = ledger.curves(forms, keys)
+        fitness = ledger.fitness.total(curves)
+        _keep(archive, forms, keys, fitness, curves)
+        best = max(float(fitness.max()), generations[-1].best if generations else -np.inf)
+        behaviours = len({curve.tobytes() for curve in curves})
+        generations.append(
+            Generation(
+                seed, number, best, float(fitness.mean()), len(set(keys)), new, behaviours, float(forms.size.mean())
+            )
+        )
+        if watch is not None:
+            watch(generations[-1])
+        if number < settings.generations:
+            population = breed(population, fitness, settings.rates, leaves, dice)
+    return Run(seed, generations, archive.best())
+
+
+def _keep(archive: Archive, forms: Population, keys: list[bytes], fitness: FloatArray, curves: FloatArray) -> None:
+    """Show the archive the generation's best; what is not among the best of its generation cannot be among all."""
+    seen: set[bytes] = set()
+    for i in np.argsort(-fitness, kind="stable"):
+        if keys[i] not in seen:
+            seen.add(keys[i])
+            archive.add(forms[i], float(fitness[i]), curves[i])
+
+
+def validate(runs: list[Run], fitness: Fitness) -> list[Candidate]:
+    """Judge all archived formulas on the validation set."""
+    held = [(run.seed, formula, train) for run in runs for formula, train in run.best]
+    values = fitness.total(fitness.curves(Population.of([formula for _, formula, _ in held])))
+    return [
+        Candidate(formula, seed, train, float(value))
+        for (seed, formula, train), value in zip(held, values, strict=True)
+    ]

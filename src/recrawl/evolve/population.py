@@ -1,0 +1,153 @@
+"""A population of formulas in a few arrays, and the draws and walks that the operators share.
+
+Formulas are postfix: an argument's codes come right before those of its function, so a subtree is a contiguous piece
+that ends with its root, and exchanging subtrees is copying pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import FloatArray, IntArray
+from recrawl.predict.closure import CONSTANT, LOG, TERMINAL, Codes
+from recrawl.predict.expression import Expression
+from recrawl.predict.terminals import CONSTANTS, NAMES
+
+MAX_NODES = 1023  # a full binary tree of depth 10
+Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers
+
+
+@dataclass
+class Population:
+    """Formulas side by side: row i has size[i] codes and as many numbers (0 where the code is no constant)."""
+
+    code: npt.NDArray[np.int16]
+    value: npt.NDArray[np.float64]
+    size: npt.NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, count: int) -> Population:
+        """Make room for so many formulas."""
+        shape = (count, MAX_NODES)
+        return cls(np.zeros(shape, dtype=np.int16), np.zeros(shape), np.zeros(count, dtype=np.int64))
+
+    @classmethod
+    def of(cls, expressions: list[Expression]) -> Population:
+        """Pack expressions."""
+        held = cls.empty(len(expressions))
+        for i, expression in enumerate(expressions):
+            held.size[i] = len(expression)
+            held.code[i, : len(expression)] = expression.code
+            held.value[i, : len(expression)] = expression.value
+        return held
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    def __getitem__(self, i: int) -> Expression:
+        size = self.size[i]
+        return Expression(self.code[i, :size].copy(), self.value[i, :size].copy())
+
+    def key(self, i: int) -> bytes:
+        """The same for equal formulas."""
+        size = self.size[i]
+        return bytes(self.code[i, :size].tobytes() + self.value[i, :size].tobytes())
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What the leaves of new trees are drawn from."""
+
+    terminals: npt.NDArray[np.int16]  # codes
+    constants: FloatArray
+    variable_share: float  # how many leaves are terminals; the others are constants
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], variable_share: float) -> Leaves:
+        """Take these terminals and the paper's constants."""
+        codes = np.array([TERMINAL + NAMES.index(name) for name in names], dtype=np.int16)
+        return cls(codes, np.array(CONSTANTS), variable_share)
+
+
+def new_dice(seed: int, stream: int = 0) -> Dice:
+    """Return a stream of random numbers; different seeds and streams have nothing in common."""
+    return np.asarray(np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64), dtype=np.uint64)
+
+
+@njit(cache=True, nogil=True)
+def draw_bits(dice: Dice) -> np.uint64:
+    """Draw 64 bits: splitmix64 (Steele, Lea, Flood 2014)."""
+    dice[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = dice[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def draw_below(dice: Dice, bound: int) -> Any:
+    """Draw a number from 0 to bound - 1."""
+    return np.int64(((draw_bits(dice) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def draw_share(dice: Dice) -> float:
+    """Draw a number from [0, 1)."""
+    return np.float64(draw_bits(dice) >> np.uint64(11)) * 2.0**-53
+
+
+@njit(cache=True, nogil=True)
+def arity(code: int) -> int:
+    """Return how many arguments a code takes."""
+    return 0 if code >= CONSTANT else (1 if code >= LOG else 2)
+
+
+@njit(cache=True, nogil=True)
+def subtree_begin(code: Codes, root: int) -> int:
+    """Return where the subtree that ends at `root` begins."""
+    open_places = 1
+    at = root
+    while True:
+        open_places += arity(code[at]) - 1
+        if open_places == 0:
+            return at
+        at -= 1
+
+
+@njit(cache=True, nogil=True)
+def depth_of(code: Codes, size: int, heights: IntArray) -> int:
+    """Return the nodes on the longest path; `heights` has room for as many numbers as the tree has nodes."""
+    top = -1
+    for i in range(size):
+        takes = arity(code[i])
+        if takes == 0:
+            top += 1
+            heights[top] = 1
+        elif takes == 1:
+            heights[top] += 1
+        else:
+            top -= 1
+            heights[top] = max(heights[top], heights[top + 1]) + 1
+    return heights[0]
+
+
+@njit(cache=True, nogil=True)
+def copy_piece(
+    code: Codes, value: FloatArray, begin: int, end: int, to_code: Codes, to_value: FloatArray, at: int
+) -> int:
+    """Copy the codes [begin, end) to place `at`; returns where they end."""
+    for i in range(begin, end):
+        to_code[at], to_value[at] = code[i], value[i]
+        at += 1
+    return at
+
+
+def depths(population: Population) -> npt.NDArray[Any]:
+    """Return the depth of every formula."""
+    heights = np.empty(MAX_NODES, dtype=np.int64)
+    return np.array([depth_of(population.code[i], population.size[i], heights) for i in range(len(population))])

@@ -1,0 +1,1 @@
+"""experiments: one module a paper: its tables and figures on any recording."""

@@ -1,0 +1,303 @@
+"""The `learned` policy: look back, look around, look now, and explore.
+
+A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
+rounds before, have shown (predict.hazard); a round takes only so many pages of one site and directory, twice as many as
+have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
+first round scores every page; later ones score the best candidates again, and the pages of groups in which more
+changed than was expected. A share of the budget goes where least is known, and grows or shrinks with what it earns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from lightgbm import Booster
+from lightgbm.basic import LightGBMError
+
+from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, mix, uniform
+from recrawl.describe import evidence, history
+from recrawl.describe.evidence import Evidence
+from recrawl.describe.history import History
+from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE, Places
+from recrawl.errors import InputError
+from recrawl.predict.explain import FAR, Explanation, causes_of, effects_of, next_visit
+from recrawl.predict.hazard import Hazard, Rows
+from recrawl.predict.objectives import Objective, parse_objective
+from recrawl.remember.memory import Memory
+from recrawl.remember.visits import Outcome, Visits
+from recrawl.schedule.policy import Named, Policy, Setting, policies
+from recrawl.schedule.rounds import longest, spread
+from recrawl.schedule.select import NO_PAGES, top_k
+
+FEATURES = (*history.FEATURES, *(f"{level}:{name}" for level in LEVELS for name in evidence.FEATURES))
+CANDIDATES = 4  # times the budget: how many pages later rounds score again
+WARM_ROWS = 30_000  # kept of a cycle in which nearly every page is visited, changes apart
+WARM_CHUNKS = 10  # such a cycle is learnt from as if it had been made in so many rounds
+HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
+EXPLORE_MIN, EXPLORE_MAX = 0.01, 0.2
+FORMAT = 1  # of a saved model
+
+
+@dataclass(repr=False, eq=False)
+class Learned(Named):
+    """See the module; the parameters are those of `recrawl policies`."""
+
+    objective: Objective
+    seed: int = 0
+    rounds: int = 8
+    every: int = 3  # cycles between trainings
+    explore: float = 0.03
+    wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
+    site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
+    place_room: int = 8
+    places: Places = field(default_factory=Places)
+    history: History = field(default_factory=History)
+    evidence: Evidence = field(default_factory=Evidence)
+
+    def __post_init__(self) -> None:
+        self.hazard = Hazard(FEATURES, self.seed)
+        self._tie: TieArray = np.empty(0, dtype=np.uint64)
+        self._importance: FloatArray | None = None
+        self._cycle = 0
+        self._round = 0
+        self._budget = 0
+        self._score: FloatArray = np.empty(0)
+        self._paths: npt.NDArray[np.object_] | None = None
+        self._explored: PageIds = NO_PAGES
+        self._marginal: PageIds = NO_PAGES
+        self._surprise: FloatArray = np.empty(0)
+        self._asked: list[PageIds] = []  # in this cycle
+        self._owed = 0.0  # visits that exploring is still due
+        self._threshold = 0.0  # the index of the last page that the scores chose
+        self._links = np.zeros(2)  # new links found, and the visits that found a change: what a change brings
+
+    # -- choosing ---------------------------------------------------------------------------------------------------
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return the next round's pages."""
+        self._meet(memory)
+        if budget <= 0:
+            return NO_PAGES
+        if self._round == 0:
+            self._budget = budget
+        self._round += 1
+        size = budget if self._round >= self.rounds else min(budget, max(1, round(self._budget / self.rounds)))
+        eligible = memory.eligible()
+        unfetched = np.flatnonzero(eligible & (self.history.first[: len(memory)] < 0))
+        self._score_pages(memory, np.flatnonzero(eligible & (self.history.first[: len(memory)] >= 0)))
+        first = top_k(np.zeros(len(memory)), memory, min(size, len(unfetched)), ahead=_mask(len(memory), unfetched))
+        first = first[self.history.first[first] < 0]
+        if len(first) == size or memory.site_room() is not None:
+            return first if len(first) else self._capped_by_site(memory, size)
+        return np.concatenate([first, self._best(memory, size - len(first))])
+
+    def _capped_by_site(self, memory: Memory, size: int) -> PageIds:
+        """Under a cap on sites the plain order is taken: the cap itself spreads the visits."""
+        return top_k(self._ranking(memory), memory, size)
+
+    def _score_pages(self, memory: Memory, pages: PageIds) -> None:
+        """Score all pages in the first round, later the best and those where more changed than expected."""
+        if self._round > 1:
+            pages = self._candidates(pages)
+        for part in np.array_split(pages, max(1, len(pages) // 200_000)):
+            rows, prior = self._describe(part)
+            self._score[part] = self.hazard.probability(rows, prior)
+
+    def _candidates(self, pages: PageIds) -> PageIds:
+        keep = np.zeros(len(pages), dtype=np.bool_)
+        count = min(len(pages), CANDIDATES * self._budget)
+        if count:
+            keep[np.argpartition(-self._score[pages], count - 1)[:count]] = True
+        hot = self._surprise > HOT
+        if hot.any():
+            keep |= hot[self.places.ids[pages][:, PARENT:]].any(axis=1)
+        return pages[keep]
+
+    def _ranking(self, memory: Memory) -> FloatArray:
+        p = self._score[: len(memory)]
+        t = np.maximum(self._cycle - self.history.last[: len(memory)], 1).astype(np.float64)
+        worth = self._worth(p, t)
+        if memory.importance is not None:
+            worth = worth * memory.importance
+        if self.wait:  # the limit holds whatever the importance
+            worth[longest(t, memory.eligible(), memory.tie, self.wait, self._budget)] = np.inf
+        return worth
+
+    def _worth(self, p: FloatArray, t: FloatArray) -> FloatArray:
+        links = (self._links[0] + 1.0) / (self._links[1] + 2.0)
+        return self.objective.index(p, t, np.full(len(p), links))
+
+    def _best(self, memory: Memory, size: int) -> PageIds:
+        ranking = self._ranking(memory)
+        explored = self._due_to_explore(size) if self._round < self.rounds else 0
+        held = ranking.copy()
+        held[self.history.first[: len(memory)] < 0] = -np.inf
+        order = top_k(held, memory, min(20 * size, len(memory)))
+        order = order[self.history.first[order] >= 0]
+        rooms = np.array([self.site_room, self.place_room])
+        taken = spread(order, self.places.ids[:, [SITE, PARENT]], self.evidence.visits_now, rooms, size - explored)
+        self._marginal = taken[-max(1, explored) :] if len(taken) else NO_PAGES
+        if len(taken):
+            self._threshold = float(ranking[taken].min())
+        self._explored = self._least_known(memory, _mask(len(memory), taken), explored)
+        return np.concatenate([taken, self._explored])
+
+    def _due_to_explore(self, size: int) -> int:
+        """Return how many visits of the round explore; fractions carry over, so that small crawls explore too."""
+        self._owed += size * self.explore
+        whole = int(self._owed)
+        self._owed -= whole
+        return whole
+
+    def _least_known(self, memory: Memory, taken: BoolArray, count: int) -> PageIds:
+        """Return pages long unvisited in directories with little recent evidence."""
+        if not count:
+            return NO_PAGES
+        pages = np.flatnonzero(memory.eligible() & ~taken & (self.history.first[: len(memory)] >= 0))
+        known = self.evidence.recent_exposure[self.places.ids[pages, DIRECTORY]]
+        doubt = (self._cycle - self.history.last[pages]) / np.sqrt(1.0 + known)
+        order = np.lexsort((mix(memory.tie[pages], self._cycle), -doubt))
+        return pages[order[:count]]
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def observe(self, visits: Visits) -> None:
+        """Learn from what was just visited."""
+        compared = visits.outcome < Outcome.FIRST
+        new = visits.pages[visits.outcome == Outcome.FIRST]
+        pages, changed = visits.pages[compared], visits.changed[compared]
+        self._links += (visits.new_internal.sum() + visits.new_external.sum(), changed.sum())
+        warm = len(pages) > 0.6 * max(1, int((self.history.first >= 0).sum()))
+        self._surprise = np.zeros(len(self.evidence.groups))
+        for part in np.array_split(np.arange(len(pages)), WARM_CHUNKS if warm else 1):
+            self._take_in(pages[part], changed[part], warm)
+        self.history.begin(new, self._cycle)
+        self._asked += [pages, new]
+        if len(self._explored):
+            self._adapt(visits)
+
+    def _take_in(self, pages: PageIds, changed: BoolArray, warm: bool) -> None:
+        rows, prior = self._describe(pages)
+        kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
+        if warm and len(pages) * WARM_CHUNKS > WARM_ROWS:
+            share = WARM_ROWS / (len(pages) * WARM_CHUNKS)
+            kept = changed | (uniform(self._tie[pages], self._cycle) < share)
+            weight = np.where(changed, 1.0, 1.0 / share)
+        self.hazard.learn(rows[kept], prior[kept], changed[kept], weight[kept], self._cycle)
+        expected = self._score[pages] if not warm else prior
+        np.add.at(self._surprise, self.places.ids[pages], (changed - expected)[:, None])
+        gap = (self._cycle - self.history.last[pages]).astype(np.float64)
+        self.evidence.update(pages, self.places.ids, changed, gap, self._cycle)
+        self.history.update(pages, changed, self._cycle)
+
+    def _adapt(self, visits: Visits) -> None:
+        """Let exploring grow while it finds as much as the last pages that the scores chose, shrink otherwise."""
+        changed = visits.changed
+        here, there = np.isin(visits.pages, self._explored), np.isin(visits.pages, self._marginal)
+        if here.any() and there.any():
+            better = changed[here].mean() >= changed[there].mean()
+            self.explore = float(np.clip(self.explore * (1.1 if better else 0.95), EXPLORE_MIN, EXPLORE_MAX))
+        self._explored = self._marginal = NO_PAGES
+
+    # -- explaining and keeping ---------------------------------------------------------------------------------------
+
+    def explain(self, page: int) -> Explanation:
+        """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
+        if not 0 <= page < len(self.history.first) or self.history.first[page] < 0:
+            raise InputError(f"page {page} has not been fetched yet, so there is nothing to explain: it comes first")
+        pages = np.array([page])
+        rows, prior = self._describe(pages)
+        chance = float(self.hazard.probability(rows, prior)[0])
+        waited = int(self._cycle - self.history.last[page])
+        weight = 1.0 if self._importance is None else float(self._importance[page])
+        ahead = waited + np.arange(FAR, dtype=np.float64)
+        pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
+        index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0)) * weight
+        groups = [self.places.names[group] for group in self.places.ids[page]]
+        effects = dict(zip(FEATURES, effects_of(self.hazard.model, rows).tolist(), strict=True))
+        causes = causes_of(
+            dict(zip(FEATURES, rows[0].tolist(), strict=True)), effects, groups, float(prior[0]), self.evidence.base
+        )
+        due = next_visit(index, self._threshold, waited, self.wait)
+        return Explanation(page, float(index[0]), chance, float(prior[0]), causes, due)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was learnt about pages in general: the model and the share of exploring.
+
+        What was seen of each page is not in it: that is in the store, and comes back by replaying the visits.
+        """
+        model = None if self.hazard.model is None else self.hazard.model.model_to_string()  # LightGBM's own text
+        held = {"format": FORMAT, "features": list(FEATURES), "explore": self.explore, "links": self._links.tolist()}
+        return {**held, "model": model}
+
+    def load_json(self, held: dict[str, Any]) -> None:
+        """Take over what `to_json` returned."""
+        try:
+            if held["format"] != FORMAT or held["features"] != list(FEATURES):
+                raise ValueError("another format or other features")
+            model = None if held["model"] is None else Booster(model_str=held["model"])
+            self.explore, self._links = float(held["explore"]), np.array(held["links"], dtype=np.float64)
+            self.hazard.model = model
+        except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
+            raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
+
+    # -- keeping up -------------------------------------------------------------------------------------------------
+
+    def _meet(self, memory: Memory) -> None:
+        """Place pages that have become known, and open the cycle."""
+        known = np.flatnonzero(memory.known)
+        self._tie, self._importance = memory.tie, memory.importance
+        self.history.make_room(len(memory))
+        missing = self.places.missing(known)
+        if len(missing):
+            if memory.load_paths is not None:
+                self._paths = memory.load_paths()
+            self.places.place(missing, memory.site, self._paths, len(memory))
+            self.evidence.make_room(len(self.places), len(memory))
+            self._score = grown(self._score, len(memory), 0.0)
+            self._surprise = grown(self._surprise, len(self.evidence.groups), 0.0)
+            held = missing[memory.last_cycle[missing] >= 0]
+            self.history.begin(held[self.history.first[held] < 0], 0)
+        if memory.cycle != self._cycle:
+            self._cycle, self._round = memory.cycle, 0
+            self._settle()
+            self.evidence.begin_cycle(np.unique(self.places.ids[known, SITE]))
+            self._surprise = np.zeros(len(self.evidence.groups))
+            if self.hazard.model is None or self._cycle % self.every == 0:
+                self.hazard.fit(self._cycle)
+
+    def _settle(self) -> None:
+        """Note what the groups of last cycle's pages knew when it ended: all its visits saw the same instant."""
+        for pages in self._asked:
+            self.evidence.settle(pages, self.places.ids)
+        self._asked = []
+
+    def _describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
+        """Return the features of these pages as they are known now, and the prior chance of a change."""
+        rows = np.empty((len(pages), len(FEATURES)), dtype=np.float32)
+        own = len(history.FEATURES)
+        self.history.describe(pages, self._cycle, rows[:, :own])
+        self.evidence.describe(pages, self.places.ids, self._cycle, rows[:, own:])
+        cycles = self.history.watched(pages)
+        rate = self.evidence.rates(pages, self.places.ids, self.history.changes, cycles)
+        return rows, -np.expm1(-rate * (self._cycle - self.history.last[pages]))
+
+
+def _mask(size: int, pages: PageIds) -> BoolArray:
+    mask = np.zeros(size, dtype=np.bool_)
+    mask[pages] = True
+    return mask
+
+
+@policies.add(
+    "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
+)
+def _learned(
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
+) -> Policy:
+    if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
+        raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, wait)

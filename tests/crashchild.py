@@ -1,0 +1,52 @@
+"""The process that is killed. Importing this compiles and loads all kernels, so that forks of it start at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recrawl.remember.memory import Memory
+from recrawl.remember.urlindex import UrlIndex
+from recrawl.remember.visits import Visits
+from recrawl.run.directory import CrawlDirectory
+from recrawl.run.session import Order, Session
+from recrawl.run.world import Noted
+from recrawl.schedule.catalog import make_policy
+from recrawl.schedule.policy import Setting
+
+ORDER = Order("bayes", 1e-7, 60, warmup=1)  # cycles without a pause
+
+
+def crawl(path: str, said: str, opened: Any, cycles: int) -> None:
+    """Crawl until killed, or some cycles; write down every visit that is said to be recorded."""
+    began = time.monotonic()
+    told = os.open(said, os.O_WRONLY | os.O_APPEND)
+
+    def watch(noted: Noted) -> None:
+        os.write(told, f"{noted.record.page} {noted.record.at!r}\n".encode())
+
+    with Session(CrawlDirectory.open(Path(path)), ORDER, watch=watch) as session:
+        opened.value = time.monotonic() - began
+        while cycles:
+            session.run_cycle()
+            cycles -= 1
+
+
+def _warm() -> None:
+    index = UrlIndex()
+    index.add(np.arange(3, dtype=np.uint64))
+    index.find(np.arange(3, dtype=np.uint64))
+    memory = Memory(np.arange(9), np.zeros(9, dtype=np.int32))
+    memory.learn_of(np.arange(9), 0.0)
+    memory.begin_cycle()
+    none = np.zeros(9, dtype=np.int32)
+    memory.record(Visits(np.arange(9), np.zeros(9), np.zeros(9, dtype=np.uint8), none, none, np.zeros(9)))
+    memory.begin_cycle()
+    make_policy("bayes", Setting()).choose(memory, 4, 1.0)
+
+
+_warm()
