@@ -105,6 +105,7 @@ def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from recrawl.evolve.archive import SHORT
     from recrawl.experiments.gp4c_report import headline
     from recrawl.experiments.gp4c_tables import contests, formulas, overall
 
@@ -114,7 +115,7 @@ def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
     console.print(Text(headline(experiment)), soft_wrap=True)
     for note in notes:
         console.print(Text(f"note: {note}"), soft_wrap=True)
-    for part in (overall(experiment), *contests(experiment), *formulas(experiment)):
+    for part in (overall(experiment), *contests(experiment), *formulas(experiment, SHORT)):
         table = Table(box=None, header_style="bold", pad_edge=False)
         for i, head in enumerate(part.heads):
             table.add_column(head, justify="left" if i == 0 else "right")

@@ -9,7 +9,9 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.predict.expression import Expression
 
-SELECTIONS = ("best", "sum", "avg")
+SELECTIONS = ("best", "sum", "avg")  # the paper's
+SHORT = "short"  # ours: the shortest that is nearly the best
+NEARLY = 0.005  # of the best validation
 
 
 @dataclass
@@ -67,6 +69,13 @@ class Candidate:
         sigma = float(np.std([self.train, self.validation]))
         both = self.train + self.validation
         return (both if selection == "sum" else both / 2) - sigma
+
+
+def nearly_best(candidates: list[Candidate], most: int = 20) -> list[Candidate]:
+    """Return the shortest candidates whose validation is within NEARLY of the best, shortest first."""
+    top = max(c.validation for c in candidates)
+    near = [c for c in candidates if c.validation >= top - NEARLY * abs(top)]
+    return sorted(near, key=lambda c: (len(c.formula), -c.validation, c.formula.key))[:most]
 
 
 def choose(candidates: list[Candidate], selection: str = "best") -> Candidate:

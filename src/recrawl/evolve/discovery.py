@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.evolve.archive import SELECTIONS, Candidate, choose
+from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate, choose, nearly_best
 from recrawl.evolve.evolution import Generation, Ledger, Run, Settings, evolve, validate
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.population import Population
@@ -25,7 +25,7 @@ class Discovery:
     settings: Settings
     runs: list[Run]
     candidates: list[Candidate]  # of all seeds
-    chosen: dict[str, Candidate]  # by selection: best, sum, avg
+    chosen: dict[str, Candidate]  # by selection: best, sum, avg, and short
     simulated: int  # different formulas that were judged in training
 
     @property
@@ -42,6 +42,8 @@ def discover(
     runs = [evolve(ledger, settings, seed + i, watch) for i in range(settings.seeds)]
     candidates = validate(runs, validation)
     chosen = {name: readable(choose(candidates, name), train, validation) for name in SELECTIONS}
+    plain = [readable(candidate, train, validation) for candidate in nearly_best(candidates)]
+    chosen[SHORT] = min(plain, key=lambda c: (len(c.formula), -c.validation))
     return Discovery(settings, runs, candidates, chosen, len(ledger))
 
 

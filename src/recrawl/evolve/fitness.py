@@ -26,9 +26,10 @@ from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import Population
 from recrawl.predict.closure import Codes
 from recrawl.predict.formula import Formula
-from recrawl.predict.terminals import terminal_set
+from recrawl.predict.terminals import directories, terminal_set
 from recrawl.remember.recording import Recording
 from recrawl.schedule.formula import formula_policy
+from recrawl.simulate.recorded import RecordedWorld
 
 MEASURES = {"changerate": "ChangeRate", "ndcg": "NDCG"}  # short names of the two that the paper uses
 CHUNK = 8  # formulas a task: small enough to share out evenly
@@ -169,14 +170,18 @@ class PageFitness:
         self.over = over
         self.jobs = jobs
         self.cycles: IntArray = np.arange(plan.warmup + 1, plan.cycles(recording) + 1)
+        self._directory: IntArray | None = None
 
     def curves(self, population: Population) -> FloatArray:
         """Return formulas x judged cycles."""
         out = np.empty((len(population), len(self.cycles)))
+        if self._directory is None:  # reading the paths takes longer than a crawl
+            self._directory = directories(RecordedWorld(self.recording).memory(cycle_days=1.0))
 
         def work(i: int) -> None:
             formula = Formula(population[i], self.over)
-            result = crawl(self.recording, lambda setting: formula_policy(formula), self.plan, [self.measure])
+            policy = formula_policy(formula, self._directory)
+            result = crawl(self.recording, lambda setting: policy, self.plan, [self.measure])
             out[i] = result.per_cycle(self.measure)
 
         run_parts(work, range(len(population)), self.jobs)

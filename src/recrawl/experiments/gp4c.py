@@ -19,7 +19,7 @@ from recrawl.evaluate.measure import Measure
 from recrawl.evaluate.measures import make_measure
 from recrawl.evaluate.ranking import NDCG, ChangeRate
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.evolve.archive import SELECTIONS, Candidate
+from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate
 from recrawl.evolve.discovery import Discovery, discover
 from recrawl.evolve.evolution import Generation, Settings
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
@@ -214,7 +214,7 @@ def _test(data: Windows, discoveries: dict[Variant, Discovery], protocol: Protoc
     """Judge everything on the test window."""
     plan, test = protocol.plan, data.test
     variants = list(discoveries)
-    chosen = {(v, s): discoveries[v].chosen[s].formula for v in variants for s in SELECTIONS}
+    chosen = {(v, s): discoveries[v].chosen[s].formula for v in variants for s in (*SELECTIONS, SHORT)}
     curves = judge(list(chosen.values()), test, plan, protocol)
     best = [discoveries[v].best.formula for v in variants]
     shares = np.stack([judge(best, test, _reduced(plan, test, share), protocol).mean(axis=2) for share in SHARES])

@@ -6,6 +6,7 @@ import json
 
 from recrawl.evaluate.page import Page, Picture, Section
 from recrawl.evaluate.ranking import NDCG
+from recrawl.evolve.archive import SHORT
 from recrawl.experiments import gp4c_tables as tables
 from recrawl.experiments.gp4c import MEASURES, Experiment
 from recrawl.experiments.gp4c_figures import CAPTIONS, pictures
@@ -30,11 +31,13 @@ def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
     }
     for name, (png, svg) in drawn.items():
         out[f"{name}.png"], out[f"{name}.svg"] = png, svg
-    for variant in experiment.variants:
-        for number, candidate in enumerate(experiment.chosen(variant), 1):
+    named = [(v, selection) for v in experiment.variants for selection in ("best", SHORT)]
+    for variant, selection in named:
+        for number, candidate in enumerate(experiment.chosen(variant, selection), 1):
             about = {"data": experiment.name, "fitness": variant.fitness, "fold": number, "seed": candidate.seed}
             formula = Formula(candidate.formula, experiment.protocol.over, about)
-            out[f"{variant.terminals}-{variant.fitness}-{number}.json"] = formula.to_json().encode()
+            kind = "" if selection == "best" else f"-{selection}"
+            out[f"{variant.terminals}-{variant.fitness}-{number}{kind}.json"] = formula.to_json().encode()
     svgs = {name: svg for name, (_, svg) in drawn.items()}
     out["report.html"] = page(experiment, svgs, command).html().encode()
     return out
@@ -61,6 +64,7 @@ def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
                 "Cycle by cycle (Table 3, Fig 4)", tables=tables.contests(experiment), pictures=[figure("figure4")]
             ),
             Section("The formulas (Table 4)", tables=tables.formulas(experiment)),
+            Section("Short formulas that are nearly as good", tables=tables.formulas(experiment, SHORT)),
             Section("Ways to choose (Fig 3)", tables=[tables.selections(experiment)], pictures=[figure("figure3")]),
             Section(
                 "What to breed for (Fig 5)", tables=[tables.cross_fitness(experiment)], pictures=[figure("figure5")]
@@ -102,6 +106,6 @@ def cards(experiment: Experiment) -> list[tuple[str, str, str]]:
             (f"{tables.label(variant)}: {measure.spec}", tables.shown(experiment.summary(variant, measure)), "")
         )
         found.append((f"{measure.spec} gained", gain, word))
-    chosen = experiment.chosen(experiment.for_measure(experiment.protocol.terminals[-1], NDCG()))
+    chosen = experiment.chosen(experiment.for_measure(experiment.protocol.terminals[-1], NDCG()), SHORT)
     shortest = min(chosen, key=lambda c: (len(c.formula), -c.validation))
     return [*found, ("a formula", str(shortest.formula), "the shortest of those bred for NDCG")]

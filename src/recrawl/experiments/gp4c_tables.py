@@ -12,7 +12,7 @@ from recrawl.evaluate.measure import Measure
 from recrawl.evaluate.page import Table
 from recrawl.evaluate.results import number
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, paired_test
-from recrawl.evolve.archive import SELECTIONS
+from recrawl.evolve.archive import NEARLY, SELECTIONS, SHORT
 from recrawl.experiments.gp4c import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Experiment, Variant
 
 RIVALS = ("nad", "sad", "aad", "gad", "cg", "tx", "bayes", *OVER_CYCLES)
@@ -100,11 +100,11 @@ def contest(experiment: Experiment, variant: Variant, rival: str, measure: Measu
     return cycle_score(experiment.values(variant, measure), experiment.values(rival, measure))
 
 
-def formulas(experiment: Experiment) -> list[Table]:
+def formulas(experiment: Experiment, selection: str = "best") -> list[Table]:
     """Table 4: the best formula of each test set."""
     tables = []
     for terminals in experiment.protocol.terminals:
-        columns = [experiment.chosen(Variant(terminals, fitness)) for fitness in FITNESS]
+        columns = [experiment.chosen(Variant(terminals, fitness), selection) for fitness in FITNESS]
         rows = [
             [str(i + 1), *(text for c in (a, b) for text in (str(c.formula), f"{c.train:.4f} / {c.validation:.4f}"))]
             for i, (a, b) in enumerate(zip(*columns, strict=True))
@@ -118,7 +118,7 @@ def selections(experiment: Experiment) -> Table:
     """How the three ways to choose the final formula do, and in how many cycles they differ."""
     rows = []
     for terminals in experiment.protocol.terminals:
-        for name in SELECTIONS:
+        for name in (*SELECTIONS, SHORT):
             cells = []
             for measure in MEASURES:
                 variant = experiment.for_measure(terminals, measure)
@@ -129,7 +129,12 @@ def selections(experiment: Experiment) -> Table:
                 cells.append("" if name == "best" else f"{score.victories} / {score.losses}")
             rows.append([f"{terminals}, {name}", *cells])
     heads = ("selection", "ChangeRate", "won / lost to best", "NDCG", "won / lost to best")
-    return Table(heads, rows, "Cycles that differ significantly from those of the selection by validation alone.")
+    return Table(
+        heads,
+        rows,
+        f"Cycles that differ significantly from those of the selection by validation alone (best). "
+        f"Short is the shortest formula within {NEARLY * 100:g}% of the best in validation; the paper has no such.",
+    )
 
 
 def cross_fitness(experiment: Experiment) -> Table:
@@ -218,16 +223,25 @@ def _measured(
 
 def _variant(experiment: Experiment, variant: Variant) -> dict[str, Any]:
     measured = {
-        selection: {m.spec: _measured(experiment, variant, m, selection) for m in MEASURES} for selection in SELECTIONS
+        selection: {m.spec: _measured(experiment, variant, m, selection) for m in MEASURES}
+        for selection in (*SELECTIONS, SHORT)
     }
     versus = {rival: {m.spec: _versus(experiment, variant, rival, m) for m in MEASURES} for rival in (*RIVALS, "age")}
     return {
         "selections": measured,
         "versus": versus,
-        "formulas": [
-            {"formula": str(c.formula), "seed": c.seed, "train": number(c.train), "validation": number(c.validation)}
-            for c in experiment.chosen(variant)
-        ],
+        "formulas": {
+            selection: [
+                {
+                    "formula": str(c.formula),
+                    "seed": c.seed,
+                    "train": number(c.train),
+                    "validation": number(c.validation),
+                }
+                for c in experiment.chosen(variant, selection)
+            ]
+            for selection in (*SELECTIONS, SHORT)
+        },
         "interrupted": np.stack([fold.interrupted[variant] for fold in experiment.folds]).mean(axis=0).tolist(),
         "new_picks": np.stack([fold.new_picks[variant] for fold in experiment.folds]).mean(axis=0).tolist(),
     }

@@ -75,10 +75,11 @@ class Formula:
 class FormulaScorer:
     """Scores pages by a formula."""
 
-    def __init__(self, formula: Formula) -> None:
+    def __init__(self, formula: Formula, directory: IntArray | None = None) -> None:
+        """Score by this formula; who knows the pages' directories already may give them."""
         self.formula = formula
         self._stack = new_stack()
-        self._directory: IntArray = np.empty(0, dtype=np.int64)
+        self._directory: IntArray = np.empty(0, dtype=np.int64) if directory is None else directory
 
     def score(self, memory: Memory, at: float) -> FloatArray:
         """Evaluate the formula for every page."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from recrawl.columns import IntArray
 from recrawl.predict.formula import Formula, FormulaScorer, load_formula
 from recrawl.schedule.policy import Policy, Setting, policies
 from recrawl.schedule.topk import TopK
 
 
-def formula_policy(formula: Formula) -> Policy:
+def formula_policy(formula: Formula, directory: IntArray | None = None) -> Policy:
     """Visit the pages with the highest values of the formula.
 
     A formula's values have no zero (a constant added changes nothing), so importance does not multiply them; a
     formula that should heed it has it as a terminal.
     """
-    return TopK(FormulaScorer(formula), weighted=False)
+    return TopK(FormulaScorer(formula, directory), weighted=False)
 
 
 @policies.add("gp", formula="an evolved formula, gp:FILE or gp:NAME", source="Santos 2014 §4")
