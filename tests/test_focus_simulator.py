@@ -59,7 +59,7 @@ def small_crawls(draw: st.DrawFn) -> tuple[Web, FloatArray, list[int], list[int]
     return make_web(pairs, svm), svm, seeds, draw(st.permutations(range(pages)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(small_crawls(), st.integers(1, 4))
 def test_scores_equal_a_recomputation_from_scratch_at_every_step(
     crawl: tuple[Web, FloatArray, list[int], list[int]], settle_every: int

@@ -101,6 +101,8 @@ def _select(args: argparse.Namespace) -> Recording:
 def show(summary: Summary, *, sites: bool, kinds: bool) -> None:
     """Print the summary for people."""
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 10_000  # a pipe has no width
     tables = [_rates(summary, summary.kinds, "kind")] if kinds and summary.kinds else []
     tables += [_rates(summary, summary.sites, "site")] if sites else []
     tables = tables or [_rates(summary, (), "")]

@@ -162,7 +162,7 @@ def rank(web: Web, state: State, frontier: Frontier, links: Links, weights: Floa
     state.tally[N_DIRTY] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _lift(part: FloatArray, top: FloatArray, place: int, per_out: float, per_in: float) -> None:
     """Keep the bounds of a block above the URL at `place`."""
     block = place // BLOCK
@@ -199,8 +199,8 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
     for sweep in range(2):
         for block in range((size - 1) // BLOCK + 1):
             bound = top[block, 2] + top[block, 0] * more_out + top[block, 1] * more_in + top[block, 3] * best_host
-            bound += 1e-9 * abs(bound)  # rounding must not hide a rank
-            if sweep == 0 and bound < frontier.worst[0]:
+            bound += 1e-9 * min(1.0 + abs(bound), FARTHEST)  # rounding must not hide a rank
+            if bound == -np.inf or (sweep == 0 and bound < frontier.worst[0]):
                 continue
             if frontier.scanned[block] == frontier.size[2] or (held == keep and bound < ranks[keep - 1]):
                 continue
@@ -224,7 +224,7 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
     return numbers
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@njit(cache=True, nogil=True, error_model="numpy")
 def _bound(part: FloatArray, top: FloatArray, block: int, size: int, per_out: float, per_in: float) -> None:
     """Compute the bounds of a block anew."""
     hub = authority = rank = host = -np.inf
