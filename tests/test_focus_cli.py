@@ -46,7 +46,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads((out / "results.json").read_text())
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
-    assert len(topic["findings"]) == 4
+    assert len(topic["findings"]) == 5
     assert set(topic["options"]) >= {"anchors and hosts", "rewards exploration", "parts by distance"}
     assert len(topic["trials"]) == 2
     for name in ("harvest", "cohesiveness", "distance", "curves"):

@@ -62,8 +62,8 @@ def _add_evolve(actions: Any) -> None:
                        help="a good page d links from the seeds counts 1 + X (d - 1) (0)")  # fmt: skip
     group.add_argument("--within", type=_distances, default=(), metavar="D,E",
                        help="different weights up to D links from the seeds, up to E, and beyond")  # fmt: skip
-    group.add_argument("--start", action="append", default=[], metavar="FILE",
-                       help="begin with a strategy of an earlier run; may be repeated")  # fmt: skip
+    group.add_argument("--start", action="append", default=[], metavar="FILE|NAME",
+                       help="begin with a strategy of an earlier run, or a named one; may be repeated")  # fmt: skip
     parser.set_defaults(run=run_evolve)
 
 
@@ -113,7 +113,7 @@ def run_evolve(args: argparse.Namespace) -> None:
     from recrawl.experiments.focus import weight_rows, with_topic
     from recrawl.focus.genetic import Search, evolve
     from recrawl.focus.mission import check_room
-    from recrawl.focus.strategy import load, to_json
+    from recrawl.focus.strategy import to_json
 
     settings = settings_of(args)
     if not 1 <= args.keep <= 10:
@@ -124,7 +124,7 @@ def run_evolve(args: argparse.Namespace) -> None:
         anchor_and_host=args.anchor_and_host,
         explore=args.explore,
         within=args.within,
-        start=tuple(load(Path(name)) for name in args.start),
+        start=tuple(_strategy(name) for name in args.start),
     )
     for strategy in search.start:
         search.genome.encode(strategy)  # says so at once if it does not fit

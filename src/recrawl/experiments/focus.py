@@ -172,12 +172,13 @@ def _without(strategy: Strategy, scores: Sequence[str]) -> Strategy:
 
 
 def searches(found: Sequence[Strategy]) -> list[Search]:
-    """The paper's future work (section 4), one idea each, and all that add scores or parts together."""
+    """The paper's future work (section 4), one idea each, all together, and a start from what is known to be good."""
     return [
         Search("anchors and hosts", anchor_and_host=True),
         Search("rewards exploration", explore=0.2),
         Search("parts by distance", within=(2,)),
         Search("starts from earlier runs", start=tuple(found[:10])),
+        Search("starts from Best-First", start=(BEST_FIRST, PUBLISHED)),
         Search("all of them", anchor_and_host=True, explore=0.2, within=(2,), start=tuple(found[:10])),
     ]
 
@@ -212,7 +213,7 @@ class Finding:
 
 def findings(result: TopicResult) -> list[Finding]:
     """Check the paper's findings on one topic, over all sets of seeds."""
-    return [_community(result), _outperforms(result), _closer(result), _long_crawl(result)]
+    return [_community(result), _outperforms(result), _closer(result), _cohesive(result), _long_crawl(result)]
 
 
 def _community(result: TopicResult) -> Finding:
@@ -258,6 +259,16 @@ def _closer(result: TopicResult) -> Finding:
         "evolved strategies stay closer to the seeds than Best-First",
         test.difference < 0 and test.significant,
         f"mean distance {mine.mean():.2f} against {other.mean():.2f} links (p = {test.p:.2g})",
+    )
+
+
+def _cohesive(result: TopicResult) -> Finding:
+    mine, other = _pooled(result, "overall cohesiveness", 0)
+    test = paired_test(mine, other)
+    return Finding(
+        "evolved crawls are more cohesive than Best-First's",
+        test.difference > 0 and test.significant,
+        f"{mine.mean():.2f} against {other.mean():.2f} links a page into the community at {result.sizes[0]:,} pages",
     )
 
 
