@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import math
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +188,14 @@ def flat(tree: Tree) -> Tree:
     if not isinstance(tree, tuple):
         return tree
     name, *parts = (tree[0], *map(flat, tree[1:]))
-    if name == "-" and isinstance(parts[1], float) and parts[1] > 0:
-        return -parts[1] if parts[0] == 0 else flat(("+", parts[0], -parts[1]))
+    if name == "-" and isinstance(parts[1], float) and parts[1] >= 0:
+        return flat(("+", parts[0], -parts[1]))
+    if name == "+" and parts[0] == 0 and isinstance(parts[1], float) and math.copysign(1, parts[1]) < 0:
+        return parts[1]  # 0 - 3 is written -3
+    if name in ("*", "/") and isinstance(parts[0], float) and math.copysign(1, parts[0]) < 0:
+        return flat(("-", 0.0, (name, -parts[0], parts[1])))  # -(3 * n) is (-3) * n, to the last bit
+    if name in ("*", "/") and isinstance(parts[0], tuple) and parts[0][:2] == ("-", 0.0):
+        return flat(("-", 0.0, (name, parts[0][2], parts[1])))
     if name == "+" and isinstance(parts[1], tuple) and parts[1][0] == "+":
         return flat(("+", ("+", parts[0], parts[1][1]), parts[1][2]))
     if name == "+" and isinstance(parts[1], tuple) and parts[1][0] == "-" and parts[1][1] != 0:

@@ -25,7 +25,7 @@ EXAMPLES = """examples:
   recrawl experiment focus synthetic --quick
 
 Topics are those of `recrawl focus`. Without --pages crawls have 10,000, 20,000 and 30,000 pages, or less where the
-graph is small: one page in twenty of those in reach, twice and three times as many.
+graph or the topic is small: one page in twenty of those in reach, and not more than there are relevant ones.
 """
 
 
