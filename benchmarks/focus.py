@@ -21,7 +21,7 @@ from recrawl.focus.simulator import new_desk, simulate
 from recrawl.focus.strategy import Strategy
 from recrawl.focus.web import open_web
 
-CRAWL, PLAIN_CRAWL, REPEATS, JOBS = 10_000, 2_000, 7, 2
+CRAWL, PLAIN_CRAWL, REPEATS, JOBS = 10_000, 2_000, 25, 2
 
 
 def speed(mission: Mission, strategy: Strategy) -> float:

@@ -53,6 +53,9 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert (out / f"label-popular-{name}.png").stat().st_size > 1000
         assert (out / f"label-popular-{name}.svg").exists()
     page = (out / "report.html").read_text()
+    for heading in ("Table 1", "Figs 3 and 4", "Figs 5 to 8", "Figs 9 and 10", "the topic classifier", "section 4"):
+        assert heading in page
+    assert 0 <= topic["classifier"]["f1"] <= 1
     assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     )
@@ -78,6 +81,9 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ["focus", "evolve", *WEB, *TOPIC, "--explore", "nan"],
         ["focus", "evolve", *WEB, *TOPIC, "--start", "no-such.json"],
         ["focus", "evolve", *WEB, *TOPIC, "--pages", "10"],
+        ["focus", "run", *WEB, "--topic", "dir:no/such"],
+        ["focus", "run", *WEB, "--topic", "words:"],
+        ["focus", "run", *WEB, "--topic", "urls:@no-such-file"],
         ["experiment", "focus", "no/such/folder"],
         ["experiment", "focus", "no/such/folder", *TOPIC],
         ["experiment", "focus", *WEB, *TOPIC, "--runs", "0"],

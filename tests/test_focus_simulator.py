@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.columns import FloatArray
 from recrawl.focus.baselines import BEST_FIRST, BREADTH_FIRST, LINK_CLASSIFIER, PUBLISHED, RANDOM
+from recrawl.focus.bayes import RETRAIN_EVERY, learn, new_links, odds_of, retrain
 from recrawl.focus.graph import make_graph
 from recrawl.focus.plain import PlainCrawl, parent_score, scores_from_scratch
 from recrawl.focus.prepare import judged
@@ -197,3 +198,44 @@ def test_best_first_goes_to_the_children_of_the_best_page() -> None:
     crawl = simulate(web, new_desk(web), np.array([0, 1]), BEST_FIRST.weights, (), 602, 0)
     order = {page: i for i, page in enumerate(crawl.pages.tolist())}
     assert np.mean([order[p] for p in range(2, 302)]) < np.mean([order[p] for p in range(302, 602)]) - 150
+
+
+def test_link_classifier_by_hand() -> None:
+    """Naive Bayes with Laplace's rule on the words of addresses and anchors, averaged over the links to a URL."""
+    source, target = np.array([0, 0, 0, 1]), np.array([1, 2, 3, 3])
+    graph = make_graph(source, target, np.zeros(4, dtype=np.int32), np.array(list("abcd"), dtype=object))
+    addresses = WordLists(np.arange(5), np.array([0, 0, 1, 0]))
+    anchors = WordLists(np.arange(5), np.array([2, 3, 2, 3]))  # of the links, in this order
+    web = judged(graph, np.array([1.0, 1.0, -1.0, 1.0]), None, addresses, anchors)
+    state, links = new_state(web), new_links(web)
+    see_seed(state, 0)
+    for page in (0, 1, 2):
+        number = int(state.number[page])
+        download(web, state, number, LEVELS, False)
+        learn(web, state, links, number)
+    retrain(web, state, links)
+    # good pages 0 and 1: address word 0 twice, anchor word 2 once; other page 2: words 1 and 3; four words in all
+    good, other = np.array([2, 0, 1, 0]), np.array([0, 1, 0, 1])
+    odds = np.log((good + 1) / (3 + 4)) - np.log((other + 1) / (2 + 4))
+    np.testing.assert_allclose(links.odds, odds)
+    assert odds_of(web, state, links, int(state.number[3])) == pytest.approx(odds[0] + (odds[2] + odds[3]) / 2)
+
+
+def test_link_classifier_learns_during_the_crawl() -> None:
+    """Where an address tells the topic, the link classifier harvests more after its first training than at random."""
+    rng = np.random.default_rng(2)
+    pages = 4000
+    svm = np.where(np.arange(pages) % 5 == 0, 1.0, -1.0)  # word 0 of five marks the good pages, see `make_web`
+    web = make_web([(int(a), int(b)) for a, b in rng.integers(0, pages, (20 * pages, 2))], svm, hints=False)
+    desk, seeds = new_desk(web), np.arange(20)
+    clever, blind = (simulate(web, desk, seeds, s.weights, (), 3 * RETRAIN_EVERY, 0) for s in (LINK_CLASSIFIER, RANDOM))
+    assert blind.good[RETRAIN_EVERY:].mean() < 0.3
+    assert clever.good[RETRAIN_EVERY + 100 :].mean() > 0.6
+
+
+def test_seeds_in_separate_parts_are_all_crawled_from() -> None:
+    """Seeds that no path joins are a crawl of all their parts; depth and community are those of each."""
+    web = make_web([(0, 1), (1, 2), (3, 4), (4, 5)], np.array([1.0, -1.0, 1.0, 1.0, 1.0, -1.0]), hints=False)
+    crawl = simulate(web, new_desk(web), np.array([0, 3]), PUBLISHED.weights, (), 10, 0)
+    depth = dict(zip(crawl.pages.tolist(), crawl.depth.tolist(), strict=True))
+    assert depth == {0: 0, 1: 1, 2: 2, 3: 0, 4: 1, 5: 2}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 from recrawl.errors import InputError
 from recrawl.focus.baselines import BEST_FIRST
@@ -16,7 +18,7 @@ from recrawl.focus.prepare import link_similarity
 from recrawl.focus.resolve import Addresses, normal
 from recrawl.focus.simulator import Crawl
 from recrawl.focus.synthetic import TOKENS, synthetic_web
-from recrawl.focus.text import BUCKETS, address_words, bucket, count_words, words_and_bigrams
+from recrawl.focus.text import BUCKETS, CountedBags, address_words, bucket, count_words, words_and_bigrams
 from recrawl.focus.topic import find_examples, learn_topic, train
 from recrawl.focus.web import TopicalWeb, open_web, web_of
 from recrawl.remember.recording import Recording
@@ -168,6 +170,10 @@ def test_texts_serve_where_there_are_no_terms() -> None:
     assert rows[0, bucket("old")] == 0
     assert rows[2].nnz == 0
     assert web.graph.links == 2
+    assert find_examples(web, "words:New,words")[0].tolist() == [0]
+    assert find_examples(web, "words:other")[0].tolist() == [1]
+    with pytest.raises(InputError, match="no page holds any of these words"):
+        find_examples(web, "words:old")
 
 
 # -- topics ------------------------------------------------------------------------------------------------------------
@@ -249,6 +255,20 @@ def test_one_class_is_not_enough(made_up: TopicalWeb) -> None:
     web = TopicalWeb("w", made_up.graph, made_up.bags, made_up.addresses, None, everything)
     with pytest.raises(InputError, match="covers all pages"):
         learn_topic(web, "label:all")
+    wordless = CountedBags(csr_matrix((len(made_up), BUCKETS), dtype=np.float32))
+    blank = TopicalWeb("w", made_up.graph, wordless, made_up.addresses, None, made_up.labels)
+    with pytest.raises(InputError, match="have no words"):
+        learn_topic(blank, "label:popular")
+
+
+def test_a_topic_without_pages_is_refused(made_up: TopicalWeb) -> None:
+    """A classifier that accepts no page at all leaves nothing to crawl for: one line, from any seeds."""
+    topic = learn_topic(made_up, "label:popular", 0)
+    mission = Mission(made_up, replace(topic, svm=np.full(len(made_up), -1.0)))
+    with pytest.raises(InputError, match="accepts no page"):
+        mission.examples()
+    with pytest.raises(InputError, match="accepts no page"):
+        mission.draw(5, 0)
 
 
 @needs_mini

@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from recrawl.columns import IntArray
-from recrawl.simulate.rhythms import Bursty, Clocks, Drifting, Never, Periodic, Played, Poisson, Rhythm, play
+from recrawl.simulate.rhythms import (
+    Bursty,
+    Clocks,
+    Drifting,
+    Never,
+    Periodic,
+    Played,
+    Poisson,
+    Rhythm,
+    Tide,
+    draw_tide,
+    play,
+)
 
 
 def played(rhythm: Rhythm, pages: int = 400, days: float = 140.0, age: float = 0.0) -> tuple[Played, Clocks]:
@@ -59,6 +71,28 @@ def test_working_days_rest_at_weekends() -> None:
     result, _ = played(Periodic(weekend=0.1))
     by_day = np.bincount(np.floor(result.day).astype(int) % 7, minlength=7)
     assert by_day[5:].mean() / by_day[:5].mean() == pytest.approx(0.1, abs=0.02)
+
+
+def test_the_tide_is_the_same_for_all_pages() -> None:
+    """On a day with factor 0.2 a fifth of the ticks become changes, on a day with 0 none, beyond the tide all."""
+    rng, clocks = np.random.default_rng(5), Clocks.still(400)
+    Periodic(jitter_days=0.01).wind(clocks, np.arange(400), rng)
+    born, died = np.full(400, -3, dtype=np.float32), np.full(400, np.inf, dtype=np.float32)
+    result = play(clocks, born, died, 4.0, rng, Tide(-3, np.array([1.0, 0.0, 0.0, 0.2, 0.0, 1.0])))
+    assert np.bincount(result.day.astype(int), minlength=4) == pytest.approx([80, 0, 400, 400], abs=25)
+    assert result.prior.max() == 1
+    assert result.last_prior.max() < -2 + 1e-6
+
+
+def test_quiet_days_are_the_stated_share() -> None:
+    """Exactly that share of the days of the window, about that share before; none without a share or a factor."""
+    tide = draw_tide(0.3, 0.6, 1000, 57, np.random.default_rng(1))
+    assert tide.first == -1000
+    assert (tide.factor[1000:] == 0.6).sum() == 17
+    assert (tide.factor[:1000] == 0.6).mean() == pytest.approx(0.3, abs=0.05)
+    assert set(tide.factor) == {0.6, 1.0}
+    assert len(draw_tide(0.0, 0.6, 10, 10, np.random.default_rng(1)).factor) == 0
+    assert len(draw_tide(0.3, 1.0, 10, 10, np.random.default_rng(1)).factor) == 0
 
 
 def test_bursts_are_clumped() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +26,9 @@ EXAMPLES = """examples:
   recrawl experiment focus synthetic --quick
 
 Topics are those of `recrawl focus`. Without --pages crawls have 10,000, 20,000 and 30,000 pages, or less where the
-graph or the topic is small: one page in twenty of those in reach, and not more than there are relevant ones.
+graph or the topic is small: P, 2P and 3P, with P one page in twenty of those in reach, not more than there are
+relevant ones, and not less than twice the seeds. --quick has sizes of its own: 300 pages (or --pages), 60 and 20
+seeds, 3 runs, a population of 8 for 3 generations, and a synthetic web of 20,000 pages.
 """
 
 
@@ -47,7 +50,7 @@ def add(names: Any) -> None:
         "--seed-sets", type=_counts, default=(250, 50), metavar="A,B", help="seeds to test with (250,50)"
     )
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
-    parser.add_argument("--quick", action="store_true", help="a small version of everything")
+    parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
     group = parser.add_argument_group("how fast, where to")
     group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything that is drawn (0)")
@@ -80,7 +83,9 @@ def run(args: argparse.Namespace) -> None:
     with progress("focus") as advance:
         results = run_experiment(web, topics, plan, args.jobs, advance)
     args.topic = None  # written below, once each
-    words = command(args, "experiment focus", skip=("experiment",)) + "".join(f" --topic '{t}'" for t in topics)
+    words = command(args, "experiment focus", skip=("experiment",)) + "".join(
+        f" --topic {shlex.quote(t)}" for t in topics
+    )
     if args.json:
         print(json.dumps(as_json(results, words), indent=1))
     else:

@@ -98,7 +98,9 @@ def add_evolution(group: Any) -> None:
     group.add_argument("--generations", type=int, default=50, metavar="G", help="generations (50)")
     group.add_argument("--simulations", type=int, default=3, metavar="K", help="crawls that judge an individual (3)")
     group.add_argument("--crossover", type=float, default=0.90, metavar="P", help="probability of crossing (0.90)")
-    group.add_argument("--mutation", type=float, default=0.01, metavar="P", help="probability that a bit flips (0.01)")
+    group.add_argument(
+        "--mutation", type=float, default=0.01, metavar="P", help="probability that a child has one bit flipped (0.01)"
+    )
 
 
 def settings_of(args: argparse.Namespace) -> Settings:

@@ -15,12 +15,13 @@ from recrawl.evaluate.report import inline
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text; cells of `best` (row, column) are marked."""
+    """Rows of text; cells of `best` (row, column) are marked; `prose` has sentences, not numbers, in its cells."""
 
     heads: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
     best: frozenset[tuple[int, int]] = frozenset()
+    prose: bool = False
 
 
 @dataclass(frozen=True)

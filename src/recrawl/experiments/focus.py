@@ -231,7 +231,7 @@ def _community(result: TopicResult) -> Finding:
     return Finding(
         "the community scores weigh most",
         holds,
-        f"weights: {said}; the harvest falls most {worst} ({lost[worst]:+.3f} lost)",
+        f"weights: {said}; the harvest falls most {worst} (by {lost[worst]:.3f})",
     )
 
 
@@ -254,11 +254,13 @@ def _outperforms(result: TopicResult) -> Finding:
 
 def _closer(result: TopicResult) -> Finding:
     mine, other = _pooled(result, "mean distance", -1)
+    mine_early, other_early = _pooled(result, "mean distance", 0)
     test = paired_test(mine, other)
     return Finding(
         "evolved strategies stay closer to the seeds than Best-First",
         test.difference < 0 and test.significant,
-        f"mean distance {mine.mean():.2f} against {other.mean():.2f} links (p = {test.p:.2g})",
+        f"mean distance {mine.mean():.2f} against {other.mean():.2f} links at {result.sizes[-1]:,} pages "
+        f"(p = {test.p:.2g}); {mine_early.mean():.2f} against {other_early.mean():.2f} at {result.sizes[0]:,}",
     )
 
 

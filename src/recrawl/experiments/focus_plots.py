@@ -14,11 +14,11 @@ from recrawl.evaluate.plots import COLOURS, INK, MUTED, picture
 from recrawl.experiments.focus import TopicResult, Trial
 from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
 
-FIGURES = ("harvest", "cohesiveness", "distance", "curves")
+COUNT = "{x:,.0f}"
 CAPTIONS = {
     "harvest": "Harvest rate by length of the crawl, mean and 95% interval of the runs (the paper's Figs 3 and 4).",
-    "cohesiveness": "Links into the community: of its own pages and of all downloaded pages (Figs 5 to 8).",
-    "distance": "Pages downloaded and good pages found, by distance from the seeds, longest crawls (Figs 9 and 10).",
+    "cohesiveness": "Links into the community, of its own and of all pages downloaded; larger set of seeds (Figs 5-8).",
+    "distance": "Pages and good pages by distance from the seeds: longest crawls, larger set of seeds (Figs 9 and 10).",
     "curves": "Harvest rate so far, over the crawl.",
 }
 
@@ -36,11 +36,11 @@ def draw(result: TopicResult) -> dict[str, tuple[bytes, bytes]]:
 
 def harvest(result: TopicResult) -> Figure:
     """One panel a set of seeds: groups of bars by length of the crawl."""
-    figure, axes = _panels(len(result.trials))
+    figure, axes = _panels(len(result.trials), sharey=True)
+    axes[0].set_ylabel("good pages / pages")
     for axis, trial in zip(axes, result.trials, strict=True):
         _bars(axis, result, trial, "harvest")
         axis.set_title(f"from {trial.seeds} seeds")
-        axis.set_ylabel("good pages / pages")
     _legend(figure, axes[0])
     return figure
 
@@ -71,6 +71,7 @@ def distance(result: TopicResult) -> Figure:
         axis.set_title(title)
         axis.set_xlabel("links from the seeds")
         axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axis.yaxis.set_major_formatter(COUNT)
         axis.set_ylabel("pages")
     _legend(figure, axes[0])
     return figure
@@ -78,14 +79,15 @@ def distance(result: TopicResult) -> Figure:
 
 def curves(result: TopicResult) -> Figure:
     """Harvest so far, one panel a set of seeds."""
-    figure, axes = _panels(len(result.trials))
+    figure, axes = _panels(len(result.trials), sharey=True)
+    axes[0].set_ylabel("good pages / pages")
     for axis, trial in zip(axes, result.trials, strict=True):
         for name, curve in trial.curves.items():
             axis.plot(trial.points, curve, label=name, color=_colour(result, name), linestyle=_line(name))
         axis.grid(axis="y")
         axis.set_title(f"from {trial.seeds} seeds")
         axis.set_xlabel("pages downloaded")
-        axis.set_ylabel("good pages / pages")
+        axis.xaxis.set_major_formatter(COUNT)
     _legend(figure, axes[0])
     return figure
 
@@ -105,9 +107,9 @@ def _bars(axis: Any, result: TopicResult, trial: Trial, measure: str) -> None:
     axis.grid(axis="y")
 
 
-def _panels(count: int) -> tuple[Figure, Sequence[Any]]:
+def _panels(count: int, *, sharey: bool = False) -> tuple[Figure, Sequence[Any]]:
     figure = Figure(figsize=(11.0, 3.6), layout="constrained")
-    return figure, figure.subplots(1, count, squeeze=False)[0].tolist()
+    return figure, figure.subplots(1, count, squeeze=False, sharey=sharey)[0].tolist()
 
 
 def _legend(figure: Figure, axis: Any) -> None:

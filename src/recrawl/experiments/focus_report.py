@@ -13,7 +13,7 @@ from recrawl.evaluate.page import Page, Picture, Section, Table
 from recrawl.evaluate.statistics import Interval, interval, paired_test
 from recrawl.experiments.focus import MEASURES, TopicResult, Trial, findings, weight_rows, with_topic
 from recrawl.experiments.focus_plots import CAPTIONS, draw
-from recrawl.focus.baselines import BEST_FIRST
+from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 
 
@@ -96,7 +96,7 @@ def _plain(values: FloatArray) -> list[float | None]:
 
 def tables(result: TopicResult) -> list[Table]:
     """Every table about one topic."""
-    out = [weights_table(result)]
+    out = [classifier_table(result), weights_table(result)]
     for trial in result.trials:
         out += [measure_table(result, trial, measure) for measure in MEASURES]
     out.append(ablation_table(result))
@@ -105,12 +105,27 @@ def tables(result: TopicResult) -> list[Table]:
     return [*out, findings_table(result)]
 
 
+def classifier_table(result: TopicResult) -> Table:
+    """How good the topic classifier is."""
+    quality = result.quality
+    heads = ["precision", "recall", "F1", "AUC", "label precision", "label recall"]
+    values = [quality[head.lower().replace(" ", "_")] for head in heads]
+    row = [f"{quality['positives']} + {quality['negatives']}", *("-" if v is None else f"{v:.3f}" for v in values)]
+    note = (
+        f"Topic classifier: examples + other pages it learnt from; on held-out ones ({quality['folds']}-fold); and the "
+        f"{quality['relevant']:,} pages of the web that it accepts ({100 * quality['share']:.1f}%) against the folder "
+        f"or label, where there is one."
+    )
+    return Table(["learnt from", *heads], [row], note)
+
+
 def weights_table(result: TopicResult) -> Table:
-    """Table 1."""
-    rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(result.evolved)]
-    rows.append(["fitness", *(f"{strategy.found['fitness']:.3f}" for strategy in result.evolved)])
+    """Table 1, with the weights that the paper found."""
+    shown = [*result.evolved, PUBLISHED]
+    rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(shown)]
+    rows.append(["fitness", *(f"{strategy.found['fitness']:.3f}" for strategy in result.evolved), "-"])
     note = f"Weights of the best strategies, evolved on crawls of {result.sizes[0]:,} pages, and their fitness there."
-    return Table(["score", *(strategy.name for strategy in result.evolved)], rows, note)
+    return Table(["score", *(strategy.name for strategy in shown)], rows, note)
 
 
 def measure_table(result: TopicResult, trial: Trial, measure: str) -> Table:
@@ -153,7 +168,17 @@ def options_table(result: TopicResult) -> Table:
 def findings_table(result: TopicResult) -> Table:
     """What of the paper holds."""
     rows = [[f.claim, "yes" if f.holds else "no", f.seen] for f in findings(result)]
-    return Table(["the paper says", "holds here", "seen"], rows)
+    return Table(["the paper says", "holds here", "seen"], rows, prose=True)
+
+
+def overview_table(results: Sequence[TopicResult]) -> Table:
+    """What of the paper holds, topic by topic."""
+    found = [findings(result) for result in results]
+    rows = [
+        [claims[0].claim, *("yes" if finding.holds else "no" for finding in claims)]
+        for claims in zip(*found, strict=True)
+    ]
+    return Table(["the paper says", *(result.name for result in results)], rows, prose=True)
 
 
 def _heads(result: TopicResult) -> list[str]:
@@ -188,6 +213,8 @@ def headline(result: TopicResult) -> str:
 def page(results: Sequence[TopicResult], svgs: dict[str, dict[str, bytes]], command: str) -> Page:
     """Lay out everything as one page that loads nothing."""
     sections = [section for result in results for section in _sections(result, svgs[result.name])]
+    if len(results) > 1:
+        sections.insert(0, Section("What of the paper holds, topic by topic", tables=[overview_table(results)]))
     return Page(
         "Focused crawling: evolved strategies against Best-First and others",
         [headline(result) for result in results],
@@ -206,6 +233,7 @@ def _sections(result: TopicResult, svgs: dict[str, bytes]) -> list[Section]:
     distances = [measure_table(result, trial, "mean distance") for trial in result.trials]
     out = [
         Section(f"{name}: what of the paper holds", tables=[findings_table(result)]),
+        Section(f"{name}: the topic classifier", tables=[classifier_table(result)]),
         Section(f"{name}: weights (Table 1)", tables=[weights_table(result), ablation_table(result)]),
         Section(f"{name}: harvest (Figs 3 and 4)", tables=harvests, pictures=[figure["harvest"], figure["curves"]]),
         Section(f"{name}: recall", tables=recalls),

@@ -199,7 +199,8 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
     for sweep in range(2):
         for block in range((size - 1) // BLOCK + 1):
             bound = top[block, 2] + top[block, 0] * more_out + top[block, 1] * more_in + top[block, 3] * best_host
-            bound += 1e-9 * min(1.0 + abs(bound), FARTHEST)  # rounding must not hide a rank
+            if top[block, 0] > 0.0 or top[block, 1] > 0.0 or top[block, 3] > 0.0:
+                bound += 1e-9 * min(1.0 + abs(bound), FARTHEST)  # rounding must not hide a rank
             if bound == -np.inf or (sweep == 0 and bound < frontier.worst[0]):
                 continue
             if frontier.scanned[block] == frontier.size[2] or (held == keep and bound < ranks[keep - 1]):

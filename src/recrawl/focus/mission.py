@@ -55,18 +55,23 @@ class Mission:
 
         A crawl that starts from most of the relevant pages has little to find.
         """
+        self._relevant()
         examples = np.random.default_rng(seed).permutation(self.topic.examples)
         return self.start(examples[: self._most(len(examples))])
 
     def draw(self, count: int, seed: int) -> Start:
         """Start from relevant pages drawn at random, at most an eighth of them; those with links before the others."""
-        good = np.flatnonzero(self.topic.good)
-        if not len(good):
-            raise InputError(f"topic {self.topic.name!r} is empty: the classifier accepts no page of {self.web.name}")
-        order = np.random.default_rng(seed).permutation(good)
+        order = np.random.default_rng(seed).permutation(self._relevant())
         linking = np.diff(self.web.graph.start)[order] > 0
         order = np.concatenate([order[linking], order[~linking]])
         return self.start(order[: self._most(count)])
+
+    def _relevant(self) -> PageIds:
+        """The relevant pages; InputError if there are none."""
+        good = np.flatnonzero(self.topic.good)
+        if not len(good):
+            raise InputError(f"topic {self.topic.name!r} is empty: the classifier accepts no page of {self.web.name}")
+        return good
 
     def _most(self, count: int) -> int:
         return max(min(count, int(self.topic.good.sum()) // SEED_SHARE), 1)

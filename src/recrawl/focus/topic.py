@@ -195,7 +195,7 @@ def _in_folder(web: TopicalWeb, folder: str) -> BoolArray:
 
 
 def _matching(web: TopicalWeb, text: str) -> PageIds:
-    """The pages that hold most of the keywords, the rarer the keyword the better, and then most often."""
+    """The pages that hold most of the keywords, and of these the ones that hold them most often."""
     buckets = sorted({bucket(word) for word in words(text)})
     if not buckets:
         raise InputError(f"topic 'words:{text}' holds no word")

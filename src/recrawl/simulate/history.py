@@ -10,7 +10,7 @@ import numpy.typing as npt
 from recrawl.columns import BoolArray, IntArray, PageIds, TieArray
 from recrawl.simulate.population import HISTORY_DAYS, Pages, Sites
 from recrawl.simulate.presets import Preset
-from recrawl.simulate.rhythms import Clocks, Days32, Played, play
+from recrawl.simulate.rhythms import Clocks, Days32, Played, draw_tide, play
 
 ANNOUNCED_DAYS = 0.02  # a newborn page is listed on its hub about half an hour after birth
 MASS_SHARE, MASS_PAGES = 0.2, 10  # an edit is a mass edit if it touches more than this share, and this many, of a site
@@ -42,7 +42,8 @@ def draw_history(
     preset: Preset, sites: Sites, pages: Pages, clocks: Clocks, days: float, rng: np.random.Generator
 ) -> History:
     """Draw every change, with the past of each page before the window."""
-    played = play(clocks, pages.born, pages.died, days, rng)
+    tide = draw_tide(preset.quiet_days, preset.quiet, HISTORY_DAYS, days, rng)
+    played = play(clocks, pages.born, pages.died, days, rng, tide)
     page, day = played.page, played.day
     mass = np.zeros(len(page), dtype=np.bool_)
     prior, last_prior = played.prior, played.last_prior

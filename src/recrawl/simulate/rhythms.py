@@ -6,7 +6,8 @@ are one process with different columns:
     candidates    Poisson with `rate` a day, or one tick every `period` days at `phase`, up to `jitter` days late
     thinned by    `keep` (share of candidates that become changes), `weekend` (a factor on days 5 and 6 of each week),
                   pauses (bursts of mean `on` days between pauses of mean `off` days, both exponential),
-                  growth (the rate is multiplied by exp(growth * (t / end - 1/2)) from day 0 to the end)
+                  growth (the rate is multiplied by exp(growth * (t / end - 1/2)) from day 0 to the end),
+                  the tide (a factor for each day, the same for all pages)
 
 Day 0 is a Monday, midnight. Days are rounded to 32-bit floats, the precision of the files, and ascend strictly.
 """
@@ -159,10 +160,32 @@ class Played:
     last_prior: Days32  # NaN where there is none
 
 
-def play(clocks: Clocks, born: Days32, died: Days32, end: float, rng: np.random.Generator) -> Played:
+@dataclass(frozen=True)
+class Tide:
+    """How much of what would change does change, day by day, on all pages alike; `factor[0]` is of day `first`."""
+
+    first: int = 0
+    factor: FloatArray = field(default_factory=lambda: np.empty(0))  # days beyond it have 1
+
+
+def draw_tide(quiet_days: float, factor: float, past: float, end: float, rng: np.random.Generator) -> Tide:
+    """Make a share of the days quiet: exactly that share of the window's, each of those before it by chance."""
+    if quiet_days <= 0 or factor >= 1:
+        return Tide()
+    before, within = math.ceil(past), math.ceil(end)
+    quiet = np.concatenate(
+        [rng.random(before) < quiet_days, rng.permutation(within) < math.floor(quiet_days * within + 0.5)]
+    )
+    return Tide(-before, np.where(quiet, factor, 1.0))
+
+
+def play(
+    clocks: Clocks, born: Days32, died: Days32, end: float, rng: np.random.Generator, tide: Tide | None = None
+) -> Played:
     """Run every page's clock from its birth to its death or the end of the window."""
+    tide = tide or Tide()
     columns = (getattr(clocks, f.name) for f in fields(Clocks))
-    return Played(*_play(rng, born, died, np.float32(end), *columns))
+    return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, *columns))
 
 
 @njit(cache=True, nogil=True)
@@ -178,6 +201,8 @@ def _play(
     born: Days32,
     died: Days32,
     end: np.float32,
+    tide_first: int,
+    tide: FloatArray,
     rate: FloatArray,
     period: FloatArray,
     phase: FloatArray,
@@ -227,6 +252,9 @@ def _play(
                 chance *= math.exp(growth[p] * (min(max(t / end, 0.0), 1.0) - 0.5)) / (peak if not ticking else 1.0)
             if weekend[p] < 1 and math.floor(t) % 7 >= 5:
                 chance *= weekend[p]
+            since = math.floor(t) - tide_first
+            if 0 <= since < len(tide):
+                chance *= tide[since]
             if chance < 1 and rng.random() >= chance:
                 continue
             d = np.float32(t)

@@ -109,7 +109,9 @@ def draw_web(
     edits = draw_edits(first, history, counts, rng)
     advance(5, 7, "terms")
     words = draw_terms(columns, first, history, edits, next(streams)) if terms else None
-    return Web(chosen, days, sites, columns, clocks.mean_rate(), history, links, counts, first, edits, words)
+    return Web(
+        chosen, days, sites, columns, clocks.mean_rate() * chosen.bustle, history, links, counts, first, edits, words
+    )
 
 
 def check_size(pages: int, days: float, seed: int) -> None:
