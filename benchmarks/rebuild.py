@@ -48,7 +48,10 @@ def make_store(path: Path, pages: int) -> Store:
         names = ((f"host{host}.example",) for host in range(HOSTS))
         db.executemany("insert into hosts (name) values (?)", names)
         db.executemany("insert into pages (page, url, url_hash, host, first_seen_at) values (?, ?, ?, ?, ?)", rows())
-        db.executemany("insert into cycles values (?, ?, ?, 'age', 1)", [(1, 1.0, pages), (2, 2.0, pages // 10)])
+        db.executemany(
+            "insert into cycles (cycle, at, budget, policy, done) values (?, ?, ?, 'age', 1)",
+            [(1, 1.0, pages), (2, 2.0, pages // 10)],
+        )
         db.executemany(
             "insert into visits (page, cycle, at, outcome, status, body_bytes, elapsed_s, new_internal, new_external,"
             " change_size) values (?, ?, ?, ?, 200, 1, 0.1, 0, 0, 0)",

@@ -8,8 +8,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from benchmarks.throughput import TOML, make_web, serve
+from benchmarks.throughput import TOML
+from recrawl.remember.recording import Recording
 from recrawl.remember.store import Store
 from recrawl.run.directory import CrawlDirectory
 from recrawl.run.session import Order, Session
@@ -18,6 +20,23 @@ from recrawl.see.url import host_of, normalise
 from recrawl.simulate.render import Rendering
 
 PAGES = 100_000
+
+
+def make_web(pages: int) -> Recording:
+    """Write a web of so many pages."""
+    from recrawl.simulate.synthetic import synthesize
+
+    return synthesize("mixed", pages, 30, 1, only=("links",)).fixed()
+
+
+def serve(pages: int, ready: Any, port: Any, stop: Any) -> None:
+    """Serve the web; pages are rendered as they are asked for."""
+    from recrawl.simulate.replay import ReplayServer, Validators
+
+    with ReplayServer(Rendering(make_web(pages)), lambda: 1.0, validators=Validators.ABSENT) as server:
+        port.value = server.port
+        ready.set()
+        stop.wait()
 
 
 def resident_mb() -> float:

@@ -22,6 +22,7 @@ policy = "{policy}"
 every = "7d"
 budget = "{budget}"
 warmup = 1
+signals = {signals}
 [fetch]
 allow_networks = ["127.0.0.0/8"]
 connect_to = [["*.replay", "127.0.0.1"]]
@@ -49,9 +50,9 @@ def served(recording: Recording, calendar: Days) -> Iterator[ReplayServer]:
         yield server
 
 
-def settings(policy: str = "bayes", budget: str = "20%", delay_s: float = 0.0) -> str:
+def settings(policy: str = "bayes", budget: str = "20%", delay_s: float = 0.0, *, signals: bool = False) -> str:
     """A recrawl.toml for crawls of a replay server."""
-    return SETTINGS.format(policy=policy, budget=budget, delay_s=delay_s)
+    return SETTINGS.format(policy=policy, budget=budget, delay_s=delay_s, signals=str(signals).lower())
 
 
 def seeds(server: ReplayServer) -> list[str]:

@@ -40,7 +40,9 @@ def visited(folder: Path, title: str, note: str | None = None, url: str = "http:
         for cycle, outcome in ((1, Outcome.FIRST), (2, Outcome.CHANGED)):
             body = f"<title>{title}</title><p>{SCRIPT} version {cycle} of some words".encode()
             place = bodies.write(url, 200, (("content-type", "text/html"),), body)
-            store.db.execute("insert into cycles values (?, ?, 1, 'age', 1)", (cycle, float(cycle)))
+            store.db.execute(
+                "insert into cycles (cycle, at, budget, policy, done) values (?, ?, 1, 'age', 1)", (cycle, float(cycle))
+            )
             record = VisitRecord(0, float(cycle), int(outcome), 200, note=note, title=title, digest=b"d", warc=place)
             store.add_visit(cycle, record)
     bodies.close()

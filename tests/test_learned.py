@@ -1,8 +1,7 @@
-"""The learned policy: its features, its prior, its objectives and what happens when the learner fails."""
+"""The learned policy's prior and calibration by hand, and what it finds where changes are contagious."""
 
 from __future__ import annotations
 
-import logging
 import math
 
 import numpy as np
@@ -11,125 +10,105 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.describe.evidence import FEATURES, STRENGTH, Evidence
-from recrawl.describe.places import LEVELS, Places
-from recrawl.errors import InputError
-from recrawl.predict.hazard import Hazard
-from recrawl.predict.objectives import parse_objective
+from recrawl.describe.evidence import Evidence
+from recrawl.describe.history import RATES, History
+from recrawl.describe.places import Places, group_names
+from recrawl.predict.calibration import Calibration, logit, sigmoid
+from recrawl.predict.prior import Prior
 from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.learned import Learned
 from recrawl.schedule.policy import Setting
 from recrawl.simulate.recorded import RecordedWorld
 from recrawl.simulate.synthetic import synthesize
 
-
-def learned(spec: str = "learned") -> Learned:
-    policy = make_policy(spec, Setting(seed=1))
-    assert isinstance(policy, Learned)
-    return policy
+PAGE = np.zeros(1, dtype=np.int64)
 
 
-def test_a_page_belongs_to_its_site_section_directories_name_and_prefix() -> None:
-    """Pages share a group exactly where they share that part of their address on the same site."""
-    places = Places()
-    paths = np.array(["a/b/c/v-1.md", "a/b/c/v-2.md", "a/b/d/v-1.md", "a/b/c/v-1.md"], dtype=object)
-    places.place(np.arange(4), np.array([0, 0, 0, 1]), paths, 4)
-    same = {level: places.ids[0, j] == places.ids[1, j] for j, level in enumerate(LEVELS)}
-    assert same == dict.fromkeys(LEVELS, True) | {"name": False}
-    elsewhere = {level: places.ids[0, j] == places.ids[2, j] for j, level in enumerate(LEVELS)}
-    assert elsewhere == {
-        "site": True, "section": True, "parent": True, "directory": False, "name": True, "prefix": False,
-    }  # fmt: skip
-    assert not (places.ids[0] == places.ids[3]).any()
-
-
-def test_an_index_page_counts_as_a_page_of_the_directory_above() -> None:
-    """docs/guide/index.html stands for docs/guide, next to docs/intro.html."""
-    places = Places()
-    paths = np.array(["docs/guide/index.html", "docs/intro.html"], dtype=object)
-    places.place(np.arange(2), np.zeros(2, dtype=np.int64), paths, 2)
-    directory = LEVELS.index("directory")
-    assert places.ids[0, directory] == places.ids[1, directory]
-
-
-@given(st.lists(st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=6), min_size=1, max_size=8))
-def test_evidence_since_the_last_visit_is_what_a_recount_gives(cycles: list[list[tuple[int, bool]]]) -> None:
-    """visits_since and share_since of a page's site are those of all visits after its own last one."""
-    places, evidence = Places(), Evidence()
-    paths = np.array([f"d{page % 2}/p{page}.html" for page in range(6)], dtype=object)
-    places.place(np.arange(6), np.zeros(6, dtype=np.int64), paths, 6)
-    evidence.make_room(len(places), 6)
-    events: list[tuple[int, bool]] = []  # in order; None marks nothing
-    asked = dict.fromkeys(range(6), 0)  # how many events were known at the page's last visit
-    for number, visits in enumerate(cycles, 1):
-        visits = list(dict(visits).items())
-        pages = np.array([page for page, _ in visits], dtype=np.int64)
-        changed = np.array([found for _, found in visits], dtype=np.bool_)
-        evidence.begin_cycle(np.zeros(1, dtype=np.int64))
-        evidence.update(pages, places.ids, changed, np.ones(len(pages)), number)
-        events += visits
-        evidence.settle(pages, places.ids)
-        asked |= dict.fromkeys(pages.tolist(), len(events))
-        out = np.empty((6, len(LEVELS) * len(FEATURES)), dtype=np.float32)
-        evidence.describe(np.arange(6), places.ids, number, out)
-        for page in range(6):
-            news = [found for _, found in events[asked[page] :]]
-            assert out[page, FEATURES.index("visits_since")] == len(news)
-            share = out[page, FEATURES.index("share_since")]
-            assert math.isnan(share) if not news else share == pytest.approx(sum(news) / len(news))
-
-
-def test_the_prior_shrinks_from_the_site_down_to_the_page() -> None:
-    """r <- (C + S r) / (E + S) for site, parent and directory, then the page's own changes with strength 4."""
-    places, evidence = Places(), Evidence()
-    places.place(np.arange(1), np.zeros(1, dtype=np.int64), np.array(["a/b/c.html"], dtype=object), 1)
+def one_page() -> tuple[Places, Evidence, History]:
+    places, evidence, history = Places(), Evidence(), History()
+    places.place(PAGE, np.zeros(1, dtype=np.int64), np.array(["a/b/c.html"], dtype=object), 1)
     evidence.make_room(len(places), 1)
+    history.make_room(1)
+    history.begin(PAGE, 0)
+    places.regroup(PAGE, history)
+    return places, evidence, history
+
+
+def test_the_prior_is_the_posterior_over_rates() -> None:
+    """A change after 2 cycles, none after 3 more: weights r^a exp(-a r / m) (1 - exp(-2r)) exp(-3r), 4 cycles on."""
+    places, evidence, history = one_page()
     evidence.base = 0.1
-    page = np.zeros(1, dtype=np.int64)
-    evidence.update(page, places.ids, np.array([True]), np.array([2.0]), 1)
-    rate = 0.1
-    for _ in range(3):
-        rate = (1.0 + STRENGTH * rate) / (2.0 + STRENGTH)
-    expected = (1 + 4.0 * rate) / (2.0 + 4.0)
-    assert evidence.rates(page, places.ids, np.array([1]), np.array([2.0]))[0] == pytest.approx(expected)
+    history.update(PAGE, np.array([True]), 2)
+    history.update(PAGE, np.array([False]), 5)
+    prior = Prior()
+    a = prior.shape
+    weight = RATES**a * np.exp(-a * RATES / 0.1) * (1.0 - np.exp(-2.0 * RATES)) * np.exp(-3.0 * RATES)
+    expected = 1.0 - (weight * np.exp(-4.0 * RATES)).sum() / weight.sum()
+    assert prior.chance(PAGE, places, evidence, history, 9)[0] == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_indices_are_those_derived_in_the_module() -> None:
-    """With rate 0.5 and t = 2: x = 1, freshness (1 - 2/e)/0.5, age 2 - (1 - 2/e)/0.25, links p times links."""
-    p, t, links = np.array([1 - math.exp(-1.0)]), np.array([2.0]), np.array([3.0])
-    gained = 1 - 2 / math.e
-    for text, worth in [
-        ("changes", p[0]),
-        ("freshness", gained / 0.5),
-        ("age", 2.0 - gained / 0.25),
-        ("links", 3 * p[0]),
-        ("changes+0.5*links", p[0] + 1.5 * p[0]),
-    ]:
-        assert parse_objective(text).index(p, t, links)[0] == pytest.approx(worth)
+def test_the_pace_of_the_surroundings_shrinks_from_the_site_down() -> None:
+    """A page never visited takes the pace of its directory: more where its neighbours changed."""
+    places, evidence, history = Places(), Evidence(), History()
+    paths = np.array(["a/x.md", "a/y.md", "b/x.md", "b/y.md"], dtype=object)
+    places.place(np.arange(4), np.zeros(4, dtype=np.int64), paths, 4)
+    evidence.make_room(len(places), 4)
+    history.make_room(4)
+    history.begin(np.arange(4), 0)
+    pages, found = np.array([0, 2]), np.array([True, False])
+    for cycle in range(1, 9):
+        evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        evidence.update(pages, places.ids, found, np.ones(2), cycle)
+        history.update(pages, found, cycle)
+    history.last[:] = 8
+    busy, beside, still, quiet = Prior().chance(np.arange(4), places, evidence, history, 9)
+    assert busy > beside > quiet > still
 
 
-@pytest.mark.parametrize("text", ["", "profit", "2*", "changes+", "-1*links"])
-def test_an_unknown_objective_is_refused_in_one_line(text: str) -> None:
-    """What is not a sum of the four objectives is bad input."""
-    with pytest.raises(InputError, match="unknown objective"):
-        parse_objective(text)
+def test_strengths_are_those_that_surprise_least() -> None:
+    """Where some pages always change and others never do, the shape falls: a page's own past soon decides."""
+    pages = np.arange(200)
+    places, evidence, history = Places(), Evidence(), History()
+    places.place(pages, np.zeros(200, dtype=np.int64), np.array(["x.md"] * 200, dtype=object), 200)
+    evidence.make_room(len(places), 200)
+    history.make_room(200)
+    history.begin(pages, 0)
+    prior, found = Prior(), pages % 2 == 0
+    for cycle in range(1, 12):
+        evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        prior.fit(pages, found, places, evidence, history, cycle)
+        evidence.update(pages, places.ids, found, np.ones(200), cycle)
+        history.update(pages, found, cycle)
+    assert prior.shape < 0.6
+    chance = prior.chance(pages, places, evidence, history, 12)
+    assert chance[found].min() > 0.8
+    assert chance[~found].max() < 0.1
 
 
-class _Broken:
-    def predict(self, *_: object, **__: object) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        return np.array([np.nan])
+@given(st.floats(-1.0, 1.0), st.floats(0.4, 2.0), st.integers(0, 99))
+def test_calibration_finds_the_odds_that_visits_followed(shift: float, slope: float, seed: int) -> None:
+    """Outcomes drawn from a + b logit p0 with trees that say nothing: a and b come back, the trees do not matter."""
+    draw = np.random.default_rng(seed)
+    p0, noise = draw.uniform(0.05, 0.95, 20_000), draw.normal(0.0, 1.0, 20_000)
+    truth = sigmoid(shift + slope * logit(p0))
+    found = Calibration()
+    found.learn(p0, noise, draw.random(20_000) < truth, np.ones(20_000))
+    found.fit()
+    assert abs(found.chance(p0, noise) - truth).max() < 0.1
+    assert found.slope * found.trust < 0.09  # six standard errors
 
 
-def test_a_model_that_returns_nan_hands_over_to_the_prior_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    """The prior is returned, the fault is kept, and the warning comes once."""
-    hazard = Hazard(("a",))
-    rows, prior = np.zeros((1, 1), dtype=np.float32), np.array([0.25])
-    for _ in range(2):
-        hazard.model = _Broken()  # type: ignore[assignment]
-        with caplog.at_level(logging.WARNING):
-            assert hazard.probability(rows, prior) is prior
-    assert hazard.fault is not None
-    assert len(caplog.records) == 1
+def test_calibration_starts_neutral() -> None:
+    """Before any outcome, p is what the prior and the trees say."""
+    p = Calibration().chance(np.array([0.2]), np.array([0.7]))
+    assert p[0] == pytest.approx(1.0 / (1.0 + math.exp(-(math.log(0.25) + 0.7))))
+
+
+def test_groups_have_names_for_people() -> None:
+    """A page's groups are said as its site, directories, file name and first word."""
+    assert group_names("docs/en/release-1.md") == [
+        "this site", "/docs/en/", "/docs/", "/docs/en/", "pages named release-1.md", "/docs/en/release*",
+        "pages on this site that last changed when it did", "pages in /docs/en/ with a past like its own",
+    ]  # fmt: skip
 
 
 def test_it_finds_more_changes_than_age_where_changes_are_contagious() -> None:
@@ -154,15 +133,3 @@ def test_it_finds_more_changes_than_age_where_changes_are_contagious() -> None:
         ]
         found[name] = sum(int(visit.changed.sum()) for visit in visits)
     assert found["learned"] > 1.1 * found["age"]
-
-
-def test_no_page_waits_longer_than_the_limit() -> None:
-    """With wait=6 and a budget that allows it, every page is visited at least every 7 cycles."""
-    recording = synthesize("poisson", 300, 40, seed=2)
-    world = RecordedWorld(recording)
-    memory = world.memory(cycle_days=1.0, seed=1)
-    policy = learned("learned(wait=6)")
-    for cycle in range(40):
-        chooser = EveryPage(policy) if cycle < 1 else policy
-        run_cycle(world, memory, chooser, len(memory) if cycle < 1 else 75, recording.start + cycle + 1.0)
-        assert memory.waited().max() <= 7

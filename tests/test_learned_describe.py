@@ -18,6 +18,9 @@ def placed(*paths: str, site: list[int] | None = None) -> Places:
     places = Places()
     pages = np.arange(len(paths))
     places.place(pages, np.array(site or [0] * len(paths)), np.array(paths, dtype=object), len(paths))
+    past = History()
+    past.make_room(len(paths))
+    places.regroup(pages, past)
     return places
 
 
@@ -113,14 +116,18 @@ def test_evidence_is_what_a_recount_gives(cycles: Rounds) -> None:
                 assert math.isnan(share) if not counted else math.isclose(share, np.mean(counted), abs_tol=1e-6)
 
 
-def test_rates_shrink_from_the_site_down() -> None:
-    """A page never visited has its directory's pace; one that changed at each visit has more."""
-    places = placed("a/x.md", "a/y.md", "b/x.md", "b/y.md")
-    around = Evidence()
-    around.make_room(len(places), 4)
-    pages, busy = np.array([0, 2]), np.array([True, False])
-    for cycle in range(1, 9):
-        around.begin_cycle(np.unique(places.ids[:, 0]))
-        around.update(pages, places.ids, busy, np.ones(2), cycle)
-    rates = around.rates(np.arange(4), places.ids, np.array([8, 0, 0, 0]), np.array([8.0, 0.0, 8.0, 0.0]))
-    assert rates[0] > rates[1] > rates[3] > rates[2]
+def test_pages_found_changed_together_share_a_cohort() -> None:
+    """Of three pages two change in cycle 3: they share a cohort; who is alike goes by section and outcome."""
+    places, past, pages = placed("a/x.md", "b/y.md", "a/z.md"), History(), np.arange(3)
+    past.make_room(3)
+    past.begin(pages, 0)
+    past.update(pages, np.array([True, True, False]), 3)
+    places.regroup(pages, past)
+    assert same(places, "cohort", 0, 1)
+    assert not same(places, "cohort", 0, 2)
+    assert not same(places, "alike", 0, 1)
+    assert not same(places, "alike", 0, 2)
+    past.update(pages[2:], np.array([True]), 4)
+    places.regroup(pages, past)
+    assert same(places, "alike", 0, 2)
+    assert not same(places, "cohort", 0, 2)

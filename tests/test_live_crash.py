@@ -31,6 +31,7 @@ from recrawl.run.calendar import Calendar
 from recrawl.run.directory import CrawlDirectory
 from recrawl.run.session import Order, Session
 from recrawl.schedule.guarded import Guarded
+from recrawl.schedule.select import top_k
 from recrawl.schedule.topk import Age, TopK
 from recrawl.simulate.replay import ReplayServer
 from tiny import random_tables
@@ -248,7 +249,16 @@ class NotANumber:
         return np.full(len(memory), np.nan)
 
 
-@pytest.mark.parametrize("learner", [Raises(), TopK(NotANumber())], ids=["raises", "nan"])
+class NumberlessRanking(Raises):
+    """Not a TopK, but it ranks by scores all the same."""
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        return top_k(np.full(len(memory), np.nan), memory, budget)
+
+
+@pytest.mark.parametrize(
+    "learner", [Raises(), TopK(NotANumber()), NumberlessRanking()], ids=["raises", "nan", "nan elsewhere"]
+)
 def test_a_learner_that_fails_hands_over_to_age_and_the_cycle_ends(
     web: tuple[ReplayServer, Days], crawl: CrawlDirectory, learner: Raises | TopK, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -41,7 +41,7 @@ def plain_web() -> Recording:
     )
     mask = alone & ~np.isin(np.arange(len(recording)), target[broken])
     rendering = Rendering(recording)
-    mask &= [trap_of(normalise(rendering.url(page, 80)) or "") is None for page in range(len(recording))]
+    mask &= [trap_of(normalise(rendering.url(page, 80)) or "", 1970) is None for page in range(len(recording))]
     return recording.keep(mask)
 
 

@@ -261,12 +261,19 @@ def test_unknown_policy_is_an_unknown_name() -> None:
 
 
 def test_recrawl_policies(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verb lists every policy on one screen of 100 columns, and as JSON with all parameters."""
+    """The verb lists every policy on one screen of 100 columns, and some of them, or JSON, with all parameters."""
     assert main(["policies"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 50
     assert max(map(len, lines)) <= 100
     assert all(any(line.startswith(entry.name) for line in lines) for entry in policies)
+    assert main(["policies", "nutch", "cls-nad"]) == 0
+    few = capsys.readouterr().out
+    assert "most=365d" in few
+    assert "clusters=100" in few
+    assert "learned" not in few
+    assert main(["policies", "nuch"]) == 2
+    assert "nutch" in capsys.readouterr().err
     assert main(["policies", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert list(rows) == [entry.name for entry in policies]

@@ -74,7 +74,7 @@ def test_new_links_are_those_that_our_copy_did_not_have(store: Store) -> None:
     """A link that was taken away and put back is new again; one that stays is not."""
     visits = [links("a", "b"), links("a", "b", "c"), links("c"), links("a", "c")]
     with store.transaction():
-        counts = [store.set_links(VisitRecord(0, float(at), 0, links=seen), {}) for at, seen in enumerate(visits)]
+        counts = [store.set_links([VisitRecord(0, float(at), 0, links=seen)], {})[0] for at, seen in enumerate(visits)]
     assert counts == [(2, 0), (1, 0), (0, 0), (1, 0)]
     gone = store.db.execute("select target from links where gone_at is not null").fetchall()
     assert gone == [("http://a.example/b",)]

@@ -127,6 +127,18 @@ def test_learn_notes_a_policy_that_run_then_takes(crawl: CrawlDirectory, capsys:
     assert shown["next"]["policy"] == choice["policy"]
 
 
+def test_learn_breeds_a_formula_that_run_can_follow(crawl: CrawlDirectory, capsys: pytest.CaptureFixture[str]) -> None:
+    """--evolve writes models/evolved.json from this crawl's own history, and it is a policy like any other."""
+    words = ["--policies", "age", "--evolve", "--generations", "2", "--population", "12", "--json"]
+    choice = json.loads(told(capsys, "learn", "-C", str(crawl.path), *words))
+    formula = f"gp:{crawl.path / 'models' / 'evolved.json'}"
+    assert set(choice["values"]) == {"age", formula}
+    url = json.loads(told(capsys, "pages", "-C", str(crawl.path), "--limit", "1", "--json"))[0]["url"]
+    shown = json.loads(told(capsys, "show", "-C", str(crawl.path), url, "--policy", formula, "--json"))
+    assert shown["next"]["policy"] == formula
+    assert shown["next"]["rank"] >= 1
+
+
 def test_init_add_and_run_from_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A new crawl is made, pages are added from arguments and a sitemap, and two cycles run with a log."""
     calendar = Days()

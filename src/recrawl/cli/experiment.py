@@ -9,7 +9,7 @@ import argparse
 from importlib import import_module
 from typing import Any
 
-EXPERIMENTS = ("focus", "gp4c")
+EXPERIMENTS = ("clusters", "experts", "focus", "gp4c", "outlinks")
 
 EXAMPLES = """examples:
   recrawl synth brdc12 --pages 417048 --out brdc12 && recrawl experiment gp4c brdc12 --out gp4c

@@ -6,11 +6,17 @@ import argparse
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl import add_crawl, add_order, order_of, reading
 from recrawl.cli.replay import CAVEAT, history, replayed
+from recrawl.progress import progress
 from recrawl.registry import split_specs
+
+if TYPE_CHECKING:
+    from recrawl.remember.recording import Recording
+    from recrawl.run.directory import CrawlDirectory
+    from recrawl.run.session import Order
 
 CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes)"
 MEASURE = "ChangesFound"
@@ -18,6 +24,8 @@ MEASURE = "ChangesFound"
 EXAMPLES = """examples:
   recrawl learn -C news
   recrawl learn -C news --policies age,bayes,gad --measure Freshness
+  recrawl learn -C news --evolve                  breed a score formula on this history, let it compete
+  recrawl run -C news --policy gp:news/models/evolved.json
 """
 
 
@@ -34,9 +42,33 @@ def add(verbs: Any) -> None:
     add_crawl(parser)
     parser.add_argument("--policies", metavar="A,B", help=f"candidates (default: {CANDIDATES}, and learned)")
     parser.add_argument("--measure", default=MEASURE, metavar="M", help=f"what counts (default: {MEASURE})")
+    parser.add_argument(
+        "--evolve", action="store_true", help="breed a formula for models/evolved.json, a candidate too"
+    )
+    parser.add_argument("--generations", type=int, default=20, metavar="N", help="of the evolution (20)")
+    parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
     add_order(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
+
+
+def evolved(args: argparse.Namespace, directory: CrawlDirectory, recording: Recording, order: Order) -> str:
+    """Breed a formula on the crawl's own history into models/evolved.json; return the policy that follows it."""
+    from recrawl.cli.evolve import halves, watcher
+    from recrawl.evaluate.crawl import Plan
+    from recrawl.evolve.evolution import Settings
+    from recrawl.evolve.outcome import evolve_on, files_of
+    from recrawl.run.choice import write
+
+    plan = Plan(order.cycle_days, order.budget, 1, seed=order.seed)
+    settings = Settings("all", args.population, args.generations, 1, min(20, args.population))
+    settings.check()
+    train, validation = halves(recording, plan, fixed=True)
+    with progress("evolving") as advance:
+        outcome = evolve_on(train, validation, plan, settings, "changerate", watch=watcher(settings, advance))
+    path = directory.path / "models" / "evolved.json"
+    write(path, files_of(outcome, "recrawl learn --evolve")["best.json"])
+    return f"gp:{path}"
 
 
 def run(args: argparse.Namespace) -> None:
@@ -49,6 +81,8 @@ def run(args: argparse.Namespace) -> None:
         order = order_of(directory, args)
         recording = history(store, Path(folder) / "history")
         names = split_specs(args.policies or CANDIDATES + extra)
+        if args.evolve:
+            names.append(evolved(args, directory, recording, order))
         comparison = replayed(recording, names, args.measure, order, 0)
     measure = comparison.measures[0]
     best = comparison.best(measure) or "age"

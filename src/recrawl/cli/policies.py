@@ -1,4 +1,4 @@
-"""recrawl policies: every policy on one screen."""
+"""recrawl policies: every policy on one screen, or some of them with their parameters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from recrawl.schedule.catalog import policies
 from recrawl.schedule.policy import Policy
 
 WIDTH = 100  # where the output is not a terminal
-SPEC_WIDTH = 28  # longer lists of parameters go below the formula
 
 EXAMPLES = """examples:
   recrawl policies
+  recrawl policies nutch learned            with their parameters and defaults
   recrawl policies --json
   recrawl compare web --policies "age,bayes(a=1,b=2),explore(cg, 10%),nutch(first=7d, fill=yes)"
 
@@ -33,21 +33,23 @@ def add(verbs: Any) -> None:
     """Add the verb."""
     parser = verbs.add_parser(
         "policies",
-        help="list all policies: name, parameters, formula, source",
-        description="List all policies, with their parameters and defaults.",
+        help="list all policies: name, formula, source; or some with their parameters",
+        description="List all policies, or some of them with their parameters and defaults.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their parameters")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the registry."""
+    entries = [policies[name] for name in args.names] or list(policies)
     if args.json:
-        print(json.dumps([_row(entry) for entry in policies], indent=2, ensure_ascii=False))
+        print(json.dumps([_row(entry) for entry in entries], indent=2, ensure_ascii=False))
         return
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(_table())
+    Console(width=None if sys.stdout.isatty() else WIDTH).print(_table(entries, bool(args.names)))
 
 
 def _row(entry: Entry[Policy]) -> dict[str, Any]:
@@ -62,15 +64,13 @@ def _row(entry: Entry[Policy]) -> dict[str, Any]:
     }
 
 
-def _table() -> Table:
+def _table(entries: list[Entry[Policy]], whole: bool) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
-    table.add_column("policy", no_wrap=True, min_width=SPEC_WIDTH)
+    table.add_column("policy", no_wrap=True)
     table.add_column("formula")
-    table.add_column("source")
-    for entry in policies:
+    table.add_column("source", no_wrap=True)
+    for entry in entries:
         said = ", ".join(str(parameter) for parameter in parameters(entry.make))
-        short = len(entry.name) + len(said) + 2 <= SPEC_WIDTH
-        name = f"[bold]{entry.name}[/bold]" + (escape(f"({said if short else '...'})") if said else "")
-        below = "" if short else f"\n[dim]({escape(said)})[/dim]"
-        table.add_row(name, escape(entry.formula) + below, escape(entry.source))
+        below = f"\n[dim]({escape(said)})[/dim]" if whole and said else ""
+        table.add_row(f"[bold]{entry.name}[/bold]", escape(entry.formula) + below, escape(entry.source))
     return table

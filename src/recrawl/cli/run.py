@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
     from recrawl.run.directory import CrawlDirectory
     from recrawl.run.journal import Journal
     from recrawl.run.session import Session
+    from recrawl.run.signals import Heard
     from recrawl.run.world import Noted
 
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
@@ -67,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
             journal.visit(noted)
             view.visit(noted)
 
-        with Session(directory, order, watch=watch) as session, view:
+        def heard(said: Heard) -> None:
+            journal.note("heard", files=said.visits, new_pages=said.found, announced=said.announced)
+
+        with Session(directory, order, watch=watch, heard=heard) as session, view:
             session.stop_on_signals()
             journal.note("open", policy=order.policy, cycle_days=order.cycle_days, pages=len(session.store.index))
             done = _cycles(session, view, journal, args.cycles)

@@ -15,14 +15,13 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
-from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE
+from recrawl.describe.places import LEVELS, SITE
 
 HALF_LIFE = 4.0  # cycles
-STRENGTH = 10.0  # of a group's prior, in cycles of exposure
-PAGE_STRENGTH = 4.0  # the same for a page
 FEATURES = ("rate", "recent", "visits_since", "share_since", "visits_now", "share_now")
 
 # columns of `groups`
+CHANGES, EXPOSURE = 0, 1
 _C, _E, _RC, _RE, _AT, _V, _K, _VN, _KN = range(9)
 
 
@@ -68,10 +67,6 @@ class Evidence:
     def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES of each level, level by level."""
         _describe(pages, ids, float(cycle), self.groups, self.seen, self.base, out)
-
-    def rates(self, pages: PageIds, ids: npt.NDArray[np.int32], changes: IntArray, cycles: FloatArray) -> FloatArray:
-        """Return each page's expected changes a cycle, from the site down: r <- (C + S r) / (E + S)."""
-        return np.asarray(_rates(pages, ids, self.groups, self.base, changes, cycles))
 
 
 @njit(cache=True, nogil=True)
@@ -121,18 +116,3 @@ def _describe(
             out[i, f + 5] = g[_KN] / g[_VN] if g[_VN] > 0 else math.nan
             if level == SITE:
                 above = rate
-
-
-@njit(cache=True, nogil=True)
-def _rates(
-    pages: PageIds, ids: IntArray, groups: FloatArray, base: float, changes: IntArray, cycles: FloatArray
-) -> FloatArray:
-    out = np.empty(len(pages))
-    for i in range(len(pages)):
-        p = pages[i]
-        rate = base
-        for level in (SITE, PARENT, DIRECTORY):
-            g = groups[ids[p, level]]
-            rate = (g[_C] + STRENGTH * rate) / (g[_E] + STRENGTH)
-        out[i] = (changes[p] + PAGE_STRENGTH * rate) / (cycles[i] + PAGE_STRENGTH)
-    return out

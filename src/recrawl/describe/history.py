@@ -9,6 +9,7 @@ from numba import njit
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, grown
 
 FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate")
+RATES: FloatArray = np.geomspace(0.001, 4.0, 12)  # changes a cycle: where the likelihood of a page's rate is kept
 NEVER = 999.0  # cycles since the last change of a page that has shown none
 
 
@@ -23,12 +24,13 @@ class History:
         self.changes: IntArray = np.empty(0, dtype=np.int32)
         self.last_change: IntArray = np.empty(0, dtype=np.int32)
         self.ring: ByteArray = np.empty(0, dtype=np.uint8)
+        self.likelihood: npt.NDArray[np.float32] = np.empty((0, len(RATES)), dtype=np.float32)  # its logarithm
 
     def make_room(self, pages: int) -> None:
         """Grow to so many pages; `first` -1 is a page without a copy."""
         for name in ("first", "last", "before", "last_change"):
             setattr(self, name, grown(getattr(self, name), pages, -1))
-        for name in ("visits", "changes", "ring"):
+        for name in ("visits", "changes", "ring", "likelihood"):
             setattr(self, name, grown(getattr(self, name), pages, 0))
 
     def describe(self, pages: PageIds, cycle: int, out: npt.NDArray[np.float32]) -> None:
@@ -47,7 +49,12 @@ class History:
         )
 
     def update(self, pages: PageIds, changed: BoolArray, cycle: int) -> None:
-        """Take in visits at which there was a copy to compare with."""
+        """Take in visits at which there was a copy to compare with.
+
+        A change in a gap of g cycles has the likelihood 1 - exp(-r g) under the rate r, none exp(-r g).
+        """
+        seen = np.outer(cycle - self.last[pages], RATES)
+        self.likelihood[pages] += np.where(changed[:, None], np.log(-np.expm1(-np.maximum(seen, 1e-9))), -seen)
         self.before[pages] = self.last[pages]
         self.last[pages] = cycle
         self.visits[pages] += 1

@@ -6,8 +6,11 @@
     directory   its own directory
     name        its file name, on the whole site (index.html, README.md, one language's version)
     prefix      the first word of its file name, in its directory (release-1.2, release-1.3)
+    cohort      the pages of its site whose last change was found in the same cycle as its own
+    alike       the pages of its section with a like past: as many changes found (up to 3), and the same last outcome
 
-A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up.
+A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. The last
+two groups move with what visits show: a page that is found changed joins the cohort of this cycle.
 """
 
 from __future__ import annotations
@@ -18,9 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import IntArray, PageIds, grown
+from recrawl.describe.history import History
 
-LEVELS = ("site", "section", "parent", "directory", "name", "prefix")
-SITE, PARENT, DIRECTORY = LEVELS.index("site"), LEVELS.index("parent"), LEVELS.index("directory")
+LEVELS = ("site", "section", "parent", "directory", "name", "prefix", "cohort", "alike")
+PLACED = LEVELS.index("cohort")  # how many of them a page's address decides
+SITE, SECTION, PARENT, DIRECTORY = 0, 1, 2, 3
+
+MOST_CHANGES = 3  # more are not told apart
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
 _WORDS = re.compile(r"[-_. \d]+")
@@ -31,11 +38,10 @@ class Places:
 
     def __init__(self) -> None:
         self.ids: npt.NDArray[np.int32] = np.empty((0, len(LEVELS)), dtype=np.int32)
-        self.names: list[str] = []  # of each group, for people
-        self._known: dict[tuple[int, int, str], int] = {}
+        self._known: dict[int, int] = {}  # by a hash of level, site and key: names are not kept, there may be millions
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._known)
 
     def missing(self, pages: PageIds) -> PageIds:
         """Return those of the pages that are not placed yet."""
@@ -48,13 +54,28 @@ class Places:
             self.ids = grown(self.ids, size, -1)
         for page in pages.tolist():
             keys = _keys("" if paths is None else str(paths[page]))
-            self.ids[page] = [self._group(level, int(site[page]), key) for level, key in enumerate(keys)]
+            where = int(site[page])
+            self.ids[page, :PLACED] = [self._group(hash((level, where, key))) for level, key in enumerate(keys)]
 
-    def _group(self, level: int, site: int, key: str) -> int:
-        found = self._known.setdefault((level, site, key), len(self.names))
-        if found == len(self.names):
-            self.names.append(_name(level, key))
-        return found
+    def regroup(self, pages: PageIds, history: History) -> None:
+        """Put pages into the groups that their own past decides."""
+        past = np.minimum(history.changes[pages], MOST_CHANGES) * 2 + (history.ring[pages] & 1)
+        for level, above, number in ((PLACED, SITE, history.last_change[pages] + 1), (PLACED + 1, SECTION, past)):
+            keys = self.ids[pages, above].astype(np.int64) << 32 | number.astype(np.int64)
+            found, where = np.unique(keys, return_inverse=True)
+            groups = [self._group(hash((level, key))) for key in found.tolist()]
+            self.ids[pages, level] = np.array(groups, dtype=np.int32)[where]
+
+    def _group(self, key: int) -> int:
+        return self._known.setdefault(key, len(self._known))
+
+
+def group_names(path: str) -> list[str]:
+    """Return the names of a page's groups, for people."""
+    keys = _keys(path)
+    section = _name(SECTION, keys[SECTION])
+    moving = ["pages on this site that last changed when it did", f"pages in {section} with a past like its own"]
+    return [*(_name(level, key) for level, key in enumerate(keys)), *moving]
 
 
 def _keys(path: str) -> tuple[str, ...]:

@@ -41,6 +41,7 @@ policy = "{policy}"
 every = "7d"
 budget = "10%"
 warmup = 1
+signals = false            # the simulated crawls beside it have none either
 [fetch]
 allow_networks = ["127.0.0.0/8"]
 connect_to = [["*.replay", "127.0.0.1"]]

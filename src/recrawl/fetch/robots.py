@@ -85,6 +85,15 @@ class Robots:
         entry = await self._current(url.origin)
         return [] if entry.rules is None else list(entry.rules.sitemaps)[:1_000]
 
+    def known_sitemaps(self) -> list[tuple[str, str]]:
+        """Return (origin, sitemap) of every robots.txt that is in memory; nothing is asked for."""
+        return [
+            (origin, sitemap)
+            for origin, entry in self._entries.items()
+            if entry.rules is not None
+            for sitemap in list(entry.rules.sitemaps)[:100]
+        ]
+
     def export_changed(self) -> list[RobotsRecord]:
         """Return what changed since the last call, for the store."""
         records = [self._entries[origin].record for origin in sorted(self._changed) if origin in self._entries]

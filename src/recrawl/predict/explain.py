@@ -1,8 +1,8 @@
 """Why a page is thought to have changed: the chance taken apart into causes that can be read.
 
-The model is logit p = logit p0 + sum over features of their Shapley values (LightGBM's `pred_contrib`) + a constant, so
-each cause has an effect in log-odds and the effects add up. The prior is one cause among them: logit p0 less the
-log-odds of a page of which nothing is known.
+The model is logit p = a + b (logit p0 + w trees), and the trees' part is the sum of the features' Shapley values
+(LightGBM's `pred_contrib`) and a constant, so each cause has an effect in log-odds and the effects add up. The prior is
+one cause among them: its log-odds less those of a page of which nothing is known.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import lightgbm
 import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.describe.places import LEVELS
 from recrawl.predict.hazard import Rows
+
+if TYPE_CHECKING:
+    import lightgbm
 
 MOST = 10  # causes that are told
 FAR = 1000  # cycles beyond which no next visit is expected
@@ -50,15 +53,24 @@ class Explanation:
 
 
 def causes_of(
-    values: Mapping[str, float], effects: Mapping[str, float], groups: Sequence[str], prior: float, base: float
+    values: Mapping[str, float],
+    effects: Mapping[str, float],
+    groups: Sequence[str],
+    prior: float,
+    base: float,
+    trust: float = 1.0,
 ) -> tuple[Cause, ...]:
-    """Return the largest causes in words; `groups` are the names of the page's groups, level by level."""
+    """Return the largest causes in words; `groups` are the names of the page's groups, level by level.
+
+    `trust` is how far the prior is trusted, in log-odds.
+    """
     told = [
         Cause(words(name, values, groups), effect)
         for name, effect in effects.items()
         if effect and not math.isnan(effect)
     ]
-    told.append(Cause(f"at the pace of its surroundings and its own past {prior:.0%}", _odds(prior) - _odds(base)))
+    effect = trust * (_odds(prior) - _odds(base))
+    told.append(Cause(f"at the pace of its surroundings and its own past {prior:.0%}", effect))
     return tuple(sorted(told, key=lambda cause: -abs(cause.effect))[:MOST])
 
 

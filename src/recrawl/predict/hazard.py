@@ -1,34 +1,36 @@
 """The chance that a page has changed since our last visit, learnt on line from the crawl's own visits.
 
-A Bayes prior is there from the first cycle: changes come at the rate r of the page's surroundings and its own past,
-shrunk from the site down to the page (describe.evidence), so p0 = 1 - exp(-r t). Gradient boosting (LightGBM) learns
-what the prior does not know, as an offset on its log-odds:
+A Bayes prior p0 is there from the first cycle (predict.prior). Gradient boosting (LightGBM) learns what the prior does
+not know, as an offset on its log-odds, and what came of earlier predictions says how far it is trusted
+(predict.calibration):
 
-    logit p = logit p0 + trees(features)
+    logit p = a + b (logit p0 + w trees(features))
 
-so without trees, or where they fail, p = p0. Rows are visits with what was known just before them; older rows weigh
-less.
+Without trees, or where they fail, p = p0. Rows are visits with what was known just before them; older rows weigh less.
 """
 
 from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray
+from recrawl.predict.calibration import Calibration, logit
+
+if TYPE_CHECKING:
+    import lightgbm
 
 log = logging.getLogger(__name__)
 
 Rows = npt.NDArray[np.float32]
+Kept = tuple[Rows, FloatArray, BoolArray, FloatArray, int]  # features, prior, outcome and weight of visits in a cycle
 
 CHUNK = 200_000  # rows scored at a time, which bounds the memory
 MAX_ROWS = 400_000
-SMALLEST = 1e-4  # of p0, so that its log-odds stay finite
 
 
 @dataclass
@@ -42,8 +44,9 @@ class Hazard:
     learning_rate: float = 0.15
     half_life: float = 40.0  # cycles until a row weighs half
     model: lightgbm.Booster | None = None
+    calibration: Calibration = field(default_factory=Calibration)
     fault: str | None = None  # why the prior had to take over
-    _rows: list[tuple[Rows, FloatArray, BoolArray, FloatArray, int]] = field(default_factory=list)
+    _rows: list[Kept] = field(default_factory=list)
 
     def learn(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray, cycle: int) -> None:
         """Keep visits to learn from: features and prior from before them, and whether they found a change."""
@@ -52,21 +55,35 @@ class Hazard:
             self._rows.pop(0)
 
     def fit(self, cycle: int) -> None:
-        """Train anew on the kept visits; a failure leaves the prior in charge."""
-        changed = np.concatenate([row[2] for row in self._rows]) if self._rows else np.zeros(0, dtype=np.bool_)
-        if not changed.any() or changed.all():
-            return
-        weight = np.concatenate([row[3] * 0.5 ** ((cycle - row[4]) / self.half_life) for row in self._rows])
-        data = lightgbm.Dataset(
-            np.concatenate([row[0] for row in self._rows]),
-            changed.astype(np.float32),
-            weight=weight,
-            init_score=logit(np.concatenate([row[1] for row in self._rows])),
-        )
+        """Train anew on the kept visits; a failure leaves the prior in charge.
+
+        Before any prediction has come true, trees that learnt from the cycles before the latest are judged by it.
+        """
         try:
-            self.model = lightgbm.train(self._settings(), data, self.trees)
+            latest = max((row[4] for row in self._rows), default=0)
+            if not self.calibration:
+                self._train([row for row in self._rows if row[4] < latest], cycle)
+                for rows, prior, changed, weight, of in self._rows:
+                    if of == latest:
+                        self.judge(rows, prior, changed, weight)
+            self._train(self._rows, cycle)
+            self.calibration.fit()
         except Exception as wrong:
             self._fail(wrong)
+
+    def _train(self, kept: list[Kept], cycle: int) -> None:
+        changed = np.concatenate([row[2] for row in kept]) if kept else np.zeros(0, dtype=np.bool_)
+        if not changed.any() or changed.all():
+            return
+        import lightgbm  # here, since it takes a second to import and most verbs never train
+
+        data = lightgbm.Dataset(
+            np.concatenate([row[0] for row in kept]),
+            changed.astype(np.float32),
+            weight=np.concatenate([row[3] * 0.5 ** ((cycle - row[4]) / self.half_life) for row in kept]),
+            init_score=logit(np.concatenate([row[1] for row in kept])),
+        )
+        self.model = lightgbm.train(self._settings(), data, self.trees)
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -90,44 +107,33 @@ class Hazard:
         """Return the chance of a change for each row; the prior where there is no model or it fails."""
         if self.model is None:
             return prior
+        trees = self._trees(rows)
+        return prior if trees is None else self.calibration.chance(prior, trees)
+
+    def judge(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
+        """Note how visits came out that the model has not learnt from yet, for the next calibration."""
+        trees = None if self.model is None else self._trees(rows)
+        if trees is not None:
+            self.calibration.learn(prior, trees, changed, weight)
+
+    def _trees(self, rows: Rows) -> FloatArray | None:
+        """Return what the trees add to the log-odds; None if they fail."""
         try:
-            raw = [
+            assert self.model is not None
+            parts = [
                 self.model.predict(rows[i : i + CHUNK], raw_score=True, num_threads=1)
                 for i in range(0, len(rows), CHUNK)
             ]
-            learnt = 1.0 / (1.0 + np.exp(-(logit(prior) + np.concatenate(raw)))) if raw else prior
-            if not np.isfinite(learnt).all():
+            trees = np.concatenate(parts) if parts else np.zeros(0)
+            if not np.isfinite(trees).all():
                 raise FloatingPointError("the model returned a number that is none")
         except Exception as wrong:
             self._fail(wrong)
-            return prior
-        return np.asarray(learnt)
-
-    def causes(self, row: Rows) -> FloatArray:
-        """Return what each feature adds to the log-odds of one row (Shapley values); zeros without a model."""
-        if self.model is None:
-            return np.zeros(len(self.names))
-        return np.asarray(self.model.predict(row.reshape(1, -1), pred_contrib=True, num_threads=1))[0, :-1]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the model as plain values: LightGBM's own text, never pickle."""
-        model = None if self.model is None else self.model.model_to_string()
-        return {"names": list(self.names), "seed": self.seed, "trees": self.trees, "model": model}
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over a saved model; the features must be the same."""
-        if tuple(held["names"]) != self.names:
-            raise ValueError("the saved model has other features")
-        self.model = None if held["model"] is None else lightgbm.Booster(model_str=held["model"])
+            return None
+        return np.asarray(trees, dtype=np.float64)
 
     def _fail(self, wrong: Exception) -> None:
         self.model = None
         before, self.fault = self.fault, f"{type(wrong).__name__}: {wrong}"
         if self.fault != before:
             log.warning("the learner failed (%s); the prior takes over until it is trained again", self.fault)
-
-
-def logit(p: FloatArray) -> FloatArray:
-    """Return the log-odds, kept finite."""
-    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
-    return np.asarray(np.log(p / (1.0 - p)))

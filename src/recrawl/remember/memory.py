@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
+from recrawl.remember.copies import Copies
 from recrawl.remember.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
@@ -39,6 +40,7 @@ class Memory:
         self.tie: TieArray = tie_order(keys, seed)
         self.importance: FloatArray | None = None  # None: all pages count the same
         self.load_paths: Callable[[], npt.NDArray[np.object_]] | None = None  # where known: each page's path
+        self.copies: Copies | None = None  # where known: what the copies that we hold are like
         self.known: BoolArray = np.zeros(size, dtype=np.bool_)
         self.gone: BoolArray = np.zeros(size, dtype=np.bool_)
         self.n = np.zeros(size, dtype=np.int32)

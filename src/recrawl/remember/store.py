@@ -10,9 +10,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, starmap
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,13 @@ import numpy.typing as npt
 from recrawl.columns import PageIds
 from recrawl.errors import StoreError
 from recrawl.remember.storeschema import APPLICATION_ID, FORMAT, TABLES
-from recrawl.remember.urlindex import UrlIndex, url_hash, url_hashes
+from recrawl.remember.urlindex import Hashes, UrlIndex, url_hash, url_hashes
+from recrawl.remember.visits import Outcome
 
 CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole on opening
 BUSY_S = 10.0  # how long to wait for another process's lock
 CHUNK = 500_000  # visits read at once
+MANY = 200  # rows asked for at once
 
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
 VISIT_COLUMNS = np.dtype(
@@ -41,8 +43,7 @@ VISIT_COLUMNS = np.dtype(
 Rows = npt.NDArray[Any]  # a structured array
 
 
-@dataclass(frozen=True, slots=True)
-class SeenLink:
+class SeenLink(NamedTuple):
     """A link as a visit showed it."""
 
     url: str
@@ -68,7 +69,20 @@ class VisitRecord:
     words: int = 0
     change_size: float = 0.0
     warc: tuple[str, int, int] | None = None  # file, offset, length
-    links: tuple[SeenLink, ...] | None = None  # None: the visit says nothing of the links
+    links: Sequence[SeenLink] | None = None  # None: the visit says nothing of the links, or they are the same
+    links_digest: bytes | None = None
+    misses: int = 0  # answers "not found" in a row, with this one
+
+
+class Copy(NamedTuple):
+    """What the store knows of a page before it is visited again."""
+
+    page: int
+    url: str
+    validators: str
+    digest: bytes | None
+    links_digest: bytes | None
+    misses: int
 
 
 class Store:
@@ -145,16 +159,25 @@ class Store:
         self.index.add(np.ascontiguousarray(rows["url_hash"]).view(np.uint64))
         return rows
 
-    def add_pages(self, urls: Sequence[str], hosts: Sequence[str], at: float, found_on: int | None = None) -> PageIds:
+    def add_pages(
+        self,
+        urls: Sequence[str],
+        hosts: Sequence[str],
+        at: float | Sequence[float],
+        found_on: Sequence[int] | None = None,
+        hashes: Hashes | None = None,
+    ) -> PageIds:
         """Add the URLs that are not known yet, within a transaction; return every URL's page."""
         if not urls:
             return np.empty(0, dtype=np.int64)
-        hashes = url_hashes(urls)
+        hashes = url_hashes(urls) if hashes is None else hashes
         pages, fresh = self.index.add(hashes)
-        keys = hashes.view(np.int64)
+        keys, numbers = hashes.view(np.int64).tolist(), pages.tolist()
+        times = [at] * len(urls) if isinstance(at, (int, float)) else at
+        parents: Sequence[int | None] = [None] * len(urls) if found_on is None else found_on
         self.db.executemany(
             "insert into pages (page, url, url_hash, host, first_seen_at, found_on) values (?, ?, ?, ?, ?, ?)",
-            [(int(pages[i]), urls[i], int(keys[i]), self.host(hosts[i]), at, found_on) for i in fresh.tolist()],
+            [(numbers[i], urls[i], keys[i], self.host(hosts[i]), times[i], parents[i]) for i in fresh.tolist()],
         )
         return pages
 
@@ -165,8 +188,21 @@ class Store:
 
     def urls(self, pages: Iterable[int]) -> list[str]:
         """Return the pages' URLs."""
-        ask = "select url from pages where page = ?"
-        return [self.db.execute(ask, (int(page),)).fetchone()[0] for page in pages]
+        return [url for _, url in self._by_page("page, url", pages)]
+
+    def copies(self, pages: Iterable[int]) -> list[Copy]:
+        """Return what is known of these pages, for a visit to each."""
+        return list(starmap(Copy, self._by_page("page, url, validators, digest, links_digest, misses", pages)))
+
+    def _by_page(self, columns: str, pages: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+        """Yield these columns for each page, many pages a question; the first column is the page."""
+        rest = iter(pages)
+        while asked := [int(page) for page in islice(rest, MANY)]:
+            places = ", ".join("?" * len(asked))
+            rows = {
+                row[0]: row for row in self.db.execute(f"select {columns} from pages where page in ({places})", asked)
+            }
+            yield from (rows[page] for page in asked)
 
     def host(self, name: str) -> int:
         """Return the number of a host, adding it where it is new."""
@@ -177,44 +213,107 @@ class Store:
 
     # -- visits -----------------------------------------------------------------------------------------------------
 
-    def add_visit(self, cycle: int, seen: VisitRecord, new_links: tuple[int, int] = (0, 0)) -> int:
-        """Record a visit, its version and what the page's row should now say, within a transaction."""
-        values = (seen.page, cycle, seen.at, seen.outcome, seen.status, seen.body_bytes, seen.elapsed_s, *new_links)
-        visit = self.db.execute(
-            "insert into visits (page, cycle, at, outcome, status, body_bytes, elapsed_s, new_internal, new_external,"
-            " change_size, note) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*values, seen.change_size, seen.note),
-        ).lastrowid
-        assert visit is not None, "an insert has a row"
-        if seen.digest is None:
-            self.db.execute("update pages set validators = ? where page = ?", (seen.validators, seen.page))
-        else:
-            self.db.execute(
-                "update pages set validators = ?, title = ?, digest = ?, simhash = ? where page = ?",
-                (seen.validators, seen.title, seen.digest, signed(seen.simhash), seen.page),
-            )
-            self.db.execute(
-                "insert into versions (visit, page, digest, words, warc, offset, length) values (?, ?, ?, ?, ?, ?, ?)",
-                (visit, seen.page, seen.digest, seen.words, *(seen.warc or (None, None, None))),
-            )
-        self.db.execute("delete from plan where cycle = ? and page = ?", (cycle, seen.page))
-        return visit
+    def add_visit(self, cycle: int, seen: VisitRecord, new_links: tuple[int, int] = (0, 0)) -> None:
+        """Record one visit, within a transaction."""
+        self.add_visits(cycle, [seen], [new_links])
 
-    def set_links(self, seen: VisitRecord, pages: Mapping[str, int | None]) -> tuple[int, int]:
-        """Bring the page's links up to date; return how many internal and external ones our copy did not have."""
-        rows = self.db.execute("select target, gone_at is null from links where page = ?", (seen.page,))
-        before = {target: bool(there) for target, there in rows}
-        shown = {link.url: link for link in seen.links or ()}
-        fresh = [link for url, link in shown.items() if not before.get(url, False)]
+    def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> None:
+        """Record visits, their versions and what the pages' rows should now say, within a transaction."""
+        first = int(self.db.execute("select coalesce(max(visit), 0) + 1 from visits").fetchone()[0])
+        rows = [(r, new, r.change_size) for r, new in zip(records, new_links, strict=True)]
+        self.db.executemany(
+            "insert into visits values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (visit, r.page, cycle, r.at, r.outcome, r.status, r.body_bytes, r.elapsed_s, *new, size, r.note)
+                for visit, (r, new, size) in enumerate(rows, first)
+            ],
+        )  # fmt: skip
+        self.db.executemany(
+            "update pages set validators = ?, misses = ? where page = ?",
+            [(r.validators, r.misses, r.page) for r in records if r.digest is None],
+        )
+        self.db.executemany(
+            "update pages set validators = ?, misses = ?, title = ?, digest = ?, simhash = ? where page = ?",
+            [(r.validators, r.misses, r.title, r.digest, signed(r.simhash), r.page) for r in records if r.digest],
+        )
+        self.db.executemany(
+            "insert into versions values (?, ?, ?, ?, ?, ?, ?)",
+            [
+                (first + i, r.page, r.digest, r.words, *(r.warc or (None, None, None)))
+                for i, r in enumerate(records)
+                if r.digest
+            ],
+        )
+        self.db.executemany("delete from plan where cycle = ? and page = ?", [(cycle, r.page) for r in records])
+        self._judge_signals(records)
+
+    def _judge_signals(self, records: Sequence[VisitRecord]) -> None:
+        """Count whether what sites said of these pages was so, and do not wait for these pages any more."""
+        if self.db.execute("select 1 from announced where pending limit 1").fetchone() is None:
+            return
+        places = ", ".join("?" * len(records))
+        rows = self.db.execute(
+            f"select page from announced where pending and page in ({places})", [r.page for r in records]
+        )
+        waiting = {page for (page,) in rows}
+        told_of = [r for r in records if r.page in waiting and r.outcome != Outcome.FAILED]
+        for verdict, outcomes in (("true", (Outcome.CHANGED,)), ("false", (Outcome.UNCHANGED,))):
+            self.db.executemany(
+                f"update hosts set signals_{verdict} = signals_{verdict} + 1"
+                " where host = (select host from pages where page = ?)",
+                [(r.page,) for r in told_of if r.outcome in outcomes],
+            )
+        self.db.executemany("update announced set pending = 0 where page = ?", [(r.page,) for r in told_of])
+
+    def set_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[tuple[int, int]]:
+        """Bring links up to date; return for each visit how many internal and external ones our copy did not have."""
+        counts, fresh, lost, firsts = [], [], [], []
+        for seen in records:
+            if seen.links is None:
+                counts.append((0, 0))
+                continue
+            if seen.outcome == Outcome.FIRST:
+                lines = [f"{link.internal:d}\t{pages.get(link.url)}\t{link.url}\t{link.anchor}" for link in seen.links]
+                firsts.append((seen.page, seen.at, len(lines), "\n".join(lines)))
+                internal = sum([link.internal for link in seen.links])
+                counts.append((internal, len(lines) - internal))
+                continue
+            before = self._links_of(seen)
+            added = [link for link in seen.links if not before.get(link.url, False)] if before else seen.links
+            fresh += [(seen.page, url, pages.get(url), internal, anchor, seen.at) for url, anchor, internal in added]
+            if before:
+                shown = {link.url for link in seen.links}
+                lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in shown]
+            internal = sum([link.internal for link in added])
+            counts.append((internal, len(added) - internal))
         self.db.executemany(
             "insert into links (page, target, target_page, internal, anchor, first_seen_at) values (?, ?, ?, ?, ?, ?)"
             " on conflict (page, target) do update set gone_at = null",
-            [(seen.page, link.url, pages.get(link.url), link.internal, link.anchor, seen.at) for link in fresh],
+            fresh,
         )
-        lost = [(seen.at, seen.page, url) for url, there in before.items() if there and url not in shown]
+        self.db.executemany("insert into first_links values (?, ?, ?, ?)", firsts)
         self.db.executemany("update links set gone_at = ? where page = ? and target = ?", lost)
-        internal = sum(link.internal for link in fresh)
-        return internal, len(fresh) - internal
+        self.db.executemany(
+            "update pages set links_digest = ? where page = ?",
+            [(seen.links_digest, seen.page) for seen in records if seen.links is not None],
+        )
+        return counts
+
+    def _links_of(self, seen: VisitRecord) -> dict[str, bool]:
+        """Return the targets that this page ever linked to, and whether it still did at the last visit."""
+        first = self.db.execute("select first_seen_at, links from first_links where page = ?", (seen.page,)).fetchone()
+        if first is not None:  # from now on, a row for each link
+            packed = [(seen.page, *row) for row in unpack_links(*first)]
+            self.db.executemany("insert into links values (?, ?, ?, ?, ?, ?, ?)", packed)
+            self.db.execute("delete from first_links where page = ?", (seen.page,))
+        rows = self.db.execute("select target, gone_at is null from links where page = ?", (seen.page,))
+        return {target: bool(there) for target, there in rows}
+
+    def links(self) -> Iterator[tuple[int, str, int | None, bool, str, float, float | None]]:
+        """Yield every link: page, target, its page where it is one, internal, anchor, first seen, and when gone."""
+        for page, at, text in self.db.execute("select page, first_seen_at, links from first_links order by page"):
+            yield from ((page, *row) for row in unpack_links(at, text))
+        yield from self.db.execute("select * from links order by page, target")
 
     def visits_in_order(self) -> Iterator[Rows]:
         """Yield all visits in their order, columns of VISIT_COLUMNS; the visits of one piece are of one cycle."""
@@ -235,6 +334,13 @@ _SAID = {
     "file is not a database": "not a recrawl store, or a damaged one",
     "database disk image is malformed": "the store is corrupt",
 }
+
+
+def unpack_links(at: float, text: str) -> Iterator[tuple[str, int | None, bool, str, float, None]]:
+    """Read what `first_links` holds of a page: target, its page, internal, anchor, when first seen, not gone."""
+    for line in text.split("\n") if text else ():
+        internal, page, target, anchor = line.split("\t")
+        yield target, None if page == "None" else int(page), internal == "1", anchor, at, None
 
 
 def signed(number: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x72637277  # "rcrw"
-FORMAT = 1
+FORMAT = 2
 
 TABLES = """
 create table meta (
@@ -14,7 +14,9 @@ create table meta (
 create table hosts (
     host integer primary key,
     name text not null unique,
-    gate text                              -- politeness state as JSON, so that a restart keeps the delay
+    gate text,                             -- politeness state as JSON, so that a restart keeps the delay
+    signals_true integer not null default 0,   -- visits to pages that the host said had changed, and had
+    signals_false integer not null default 0   -- ... and had not
 ) strict;
 
 create table robots (
@@ -37,7 +39,9 @@ create table pages (
     validators text not null default '{}', -- ETag and Last-Modified with how far they are believed, as JSON
     title text,
     digest blob,                           -- of the copy we hold; null until the first visit
-    simhash integer
+    simhash integer,
+    links_digest blob,                     -- of its links as last seen: the same digest, the same links
+    misses integer not null default 0      -- answers "not found" in a row
 ) strict;
 
 create table cycles (
@@ -45,6 +49,7 @@ create table cycles (
     at real not null,                      -- when its visits are due: the end of the cycle
     budget integer not null,
     policy text not null,
+    heard integer,                         -- visits to sitemaps and feeds, part of the budget; null: not asked yet
     done integer not null default 0
 ) strict;
 
@@ -84,7 +89,14 @@ create table versions (
 ) strict;
 create index versions_page on versions (page);
 
-create table links (
+create table first_links (                 -- links of pages whose links have been the same since the first visit
+    page integer primary key,
+    first_seen_at real not null,
+    count integer not null,
+    links text not null                    -- a line each: internal (0 or 1), target_page, target, anchor; tabs between
+) strict;
+
+create table links (                       -- links of the other pages
     page integer not null,
     target text not null,
     target_page integer,
@@ -94,4 +106,23 @@ create table links (
     gone_at real,                          -- the visit that no longer showed it; null while it is there
     primary key (page, target)
 ) strict, without rowid;
+
+create table feeds (                       -- sitemaps and feeds: where sites say what changed
+    url text primary key,
+    host text not null,                    -- on which it was found
+    said_at real,                          -- when it changed, as the index that names it says
+    read_said_at real,                     -- the same, when it was last read
+    asked_cycle integer,                   -- null: never
+    wait_cycles integer not null default 1,-- how long until it is asked again; doubles while nothing comes of it
+    validators text not null default '{}'
+) strict, without rowid;
+
+create index feeds_host on feeds (host);
+
+create table announced (                   -- what sites say of their pages
+    page integer primary key,
+    said_at real not null,                 -- when it changed, as the site says
+    pending integer not null               -- 1: not visited since
+) strict;
+create index announced_pending on announced (pending) where pending;
 """

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
 
@@ -35,6 +37,8 @@ class Visits:
     new_external: IntArray
     change_size: FloatArray  # words added and removed since our copy; 0 where nothing changed
     discovered: PageIds = field(default_factory=_no_pages)  # pages that these visits showed us for the first time
+    significant: BoolArray | None = None  # which found another distribution of words; None where the world cannot tell
+    words: Callable[[], npt.NDArray[np.float32]] | None = None  # what the visited pages say: a hashed vector a visit
 
     def __len__(self) -> int:
         return len(self.pages)

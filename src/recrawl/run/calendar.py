@@ -7,6 +7,11 @@ import asyncio
 from recrawl.clock import Clock
 
 
+def year_of(at: float) -> int:
+    """Return the year of a day since 1970-01-01."""
+    return 1970 + int(at / 365.2425)
+
+
 class Calendar:
     """Another clock, whose `now` continues from the latest time it has shown when the machine's clock is set back.
 

@@ -51,11 +51,15 @@ def load(directory: CrawlDirectory) -> dict[str, Any] | None:
 
 def save(directory: CrawlDirectory, choice: dict[str, Any]) -> None:
     """Write the choice, whole or not at all."""
-    path = path_of(directory)
+    write(path_of(directory), (json.dumps({"format": FORMAT, **choice}, indent=2) + "\n").encode())
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a model, whole or not at all."""
     temporary = path.with_suffix(".part")
     try:
         path.parent.mkdir(exist_ok=True)
-        temporary.write_text(json.dumps({"format": FORMAT, **choice}, indent=2) + "\n", encoding="utf-8")
+        temporary.write_bytes(content)
         os.replace(temporary, path)
     except OSError as wrong:
         raise StoreError(f"{path}: {wrong.strerror}") from None

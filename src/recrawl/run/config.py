@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
-from recrawl.see.traps import trap_of
-from recrawl.see.url import host_of
+from recrawl.see.scope import Scope
 
 DEFAULT = """# A recrawl crawl. Every setting not given here has its default.
 
@@ -20,11 +20,14 @@ DEFAULT = """# A recrawl crawl. Every setting not given here has its default.
 policy = "auto"           # any of `recrawl policies`; auto: what `recrawl learn` found best, or a good default
 every = "1d"              # the length of a cycle
 budget = "10%"            # visits a cycle: a share of the known pages, or a number
+signals = true            # read sitemaps and feeds (at most a tenth of the budget) and look early where sites say so
 seed = 0
 
 [scope]
-hosts = []                # hosts to crawl; those of the first pages added where empty
-prefixes = []             # or whole parts of hosts: "https://example.org/docs/"
+hosts = []                # hosts to crawl, or whole domains ("*.example.org"); those of the pages added where empty
+prefixes = []             # or parts of hosts: "https://example.org/docs/"
+patterns = []             # or shell patterns of URLs: "*/news/*"
+excludes = []             # shell patterns of URLs never to visit
 deny = []                 # regular expressions of URLs never to visit
 
 [fetch]
@@ -37,20 +40,6 @@ min_delay_s = 1.0         # between two requests to a host
 
 
 @dataclass(frozen=True)
-class Scope:
-    """Which URLs belong to the crawl."""
-
-    hosts: frozenset[str] = frozenset()
-    prefixes: tuple[str, ...] = ()
-    deny: tuple[re.Pattern[str], ...] = ()
-
-    def __call__(self, url: str) -> bool:
-        """Whether a normalised URL may be visited."""
-        inside = host_of(url) in self.hosts or url.startswith(self.prefixes)
-        return inside and trap_of(url) is None and not any(pattern.search(url) for pattern in self.deny)
-
-
-@dataclass(frozen=True)
 class CrawlConfig:
     """The settings of one crawl."""
 
@@ -60,6 +49,7 @@ class CrawlConfig:
     seed: int = 0
     warmup: int = 0  # first cycles, in which every known page is visited
     site_cap: int = 0
+    signals: bool = True  # read sitemaps and feeds, and visit early what sites say has changed
     scope: Scope = field(default_factory=Scope)
     fetch: FetchSettings = field(default_factory=FetchSettings)
 
@@ -74,8 +64,8 @@ def load(path: Path) -> CrawlConfig:
         raise InputError(f"{path}: {wrong}") from None
     _known(path, "", told, {"crawl", "scope", "fetch"})
     crawl, scope, fetch = told.get("crawl", {}), told.get("scope", {}), dict(told.get("fetch", {}))
-    _known(path, "crawl.", crawl, {"policy", "every", "budget", "seed", "warmup", "site_cap"})
-    _known(path, "scope.", scope, {"hosts", "prefixes", "deny"})
+    _known(path, "crawl.", crawl, {"policy", "every", "budget", "seed", "warmup", "site_cap", "signals"})
+    _known(path, "scope.", scope, {"hosts", "prefixes", "patterns", "excludes", "deny"})
     try:
         gate = GateSettings(**fetch.pop("gate", {}))
         settings = FetchSettings(**{name: _frozen(value) for name, value in fetch.items()}, gate=gate)
@@ -85,24 +75,27 @@ def load(path: Path) -> CrawlConfig:
         raise InputError(f"{path}: {said}") from None
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
-    _typed(
-        path, crawl, {"policy": str, "every": str, "budget": (str, int), "seed": int, "warmup": int, "site_cap": int}
-    )
-    inside = Scope(frozenset(scope.get("hosts", ())), tuple(scope.get("prefixes", ())), deny)
+    kinds = {"policy": str, "every": str, "budget": (str, int), "signals": bool}
+    _typed(path, crawl, kinds | dict.fromkeys(("seed", "warmup", "site_cap"), int))
+    rules = {name: tuple(scope.get(name, ())) for name in ("hosts", "prefixes", "patterns", "excludes")}
+    try:
+        inside = Scope(rules["hosts"], rules["prefixes"], rules["patterns"], rules["excludes"], deny)
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
     return CrawlConfig(**crawl | {"budget": str(crawl.get("budget", "10%"))}, scope=inside, fetch=settings)
 
 
 def _typed(path: Path, told: dict[str, Any], kinds: dict[str, Any]) -> None:
     for name, value in told.items():
-        if not isinstance(value, kinds[name]) or isinstance(value, bool):
+        if not isinstance(value, kinds[name]) or isinstance(value, bool) != (kinds[name] is bool):
             raise InputError(f"{path}: crawl.{name} cannot be {value!r}")
 
 
-def with_hosts(config: CrawlConfig, hosts: frozenset[str]) -> CrawlConfig:
-    """Return the config with the hosts of the first pages as its scope, where it names none."""
-    if config.scope.hosts or config.scope.prefixes:
-        return config
-    return dataclasses.replace(config, scope=dataclasses.replace(config.scope, hosts=hosts))
+def with_hosts(config: CrawlConfig, hosts: Iterable[str], year: int) -> Scope:
+    """Return the scope: the hosts of the first pages where it names none; calendars far from `year` are traps."""
+    if config.scope.has_rules:
+        return dataclasses.replace(config.scope, year=year)
+    return dataclasses.replace(config.scope, hosts=tuple(hosts), year=year)
 
 
 def _known(path: Path, prefix: str, told: dict[str, Any], names: set[str]) -> None:

@@ -84,12 +84,14 @@ def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
 
 
 def _links(store: Store, cycles: FloatArray) -> dict[str, Column]:
-    seen = "exists (select 1 from visits v where v.page = {} and v.outcome < 3)"
-    rows = store.db.execute(
-        "select page, first_seen_at, gone_at, internal, case when target_page is not null and"
-        f" {seen.format('target_page')} then target_page end, target from links where {seen.format('links.page')}"
-        " order by page, first_seen_at"
-    ).fetchall()
+    ask = "select page from visits where outcome < ? group by page"
+    seen = {page for (page,) in store.db.execute(ask, (int(Outcome.GONE),))}
+    rows = [
+        (page, since, until, internal, target_page if target_page in seen else None, target)
+        for page, target, target_page, internal, _, since, until in store.links()
+        if page in seen
+    ]
+    rows.sort(key=lambda row: (row[0], row[1], row[5]))
     begun, ended = (_days(np.array([row[i] for row in rows], dtype=np.float64), cycles) for i in (1, 2))
     lasting = ~(ended <= begun)  # a link that came and went within one cycle was on no copy
     return {

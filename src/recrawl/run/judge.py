@@ -5,64 +5,79 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import fields
+from http import HTTPStatus
 
-from recrawl.fetch.outcome import FetchResult
-from recrawl.fetch.validators import Validators
-from recrawl.remember.store import SeenLink, VisitRecord
+from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.fetch.validators import NO_VALIDATORS, Validators
+from recrawl.remember.store import Copy, SeenLink, VisitRecord
 from recrawl.remember.visits import Outcome
+from recrawl.see.fingerprint import digest_of_bytes
 from recrawl.see.page import SeenPage, see_page
 from recrawl.see.url import host_of
 
+_MISSES_KNOWN = 3  # "not found" in a row until a page that we have a copy of is gone; 410 is final at once
+_MISSES_NEW = 2  # ... one that was never there
 _WORTH_A_NOTE = 200  # characters of a reason that are kept
 _FIELDS = tuple(field.name for field in fields(Validators))
 
 
-def judge(
-    page: int, result: FetchResult, copy: bytes | None, validators: Validators
-) -> tuple[VisitRecord, SeenPage | None]:
-    """Return the record of a visit to `page`, of which we hold a copy with this digest (None: no copy)."""
+def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[VisitRecord, SeenPage | None]:
+    """Return the record of a visit to a page, and what it says where that is a version that we did not have."""
     if result.outcome is not None:
-        return _without_content(page, result, copy, validators), None
+        return _without_content(copy, result, validators), None
     seen = see_page(result.body, result.final_url, result.headers)
-    outcome, note = _compare(seen, copy, result.truncated)
+    outcome, note = _compare(seen, copy.digest, result.truncated)
     kept = validators.after(result, changed=outcome == Outcome.CHANGED)
     version = outcome in (Outcome.FIRST, Outcome.CHANGED)
+    links, links_digest = (None, None) if outcome == Outcome.FAILED else _new_links(seen, copy)
     record = VisitRecord(
-        page=page,
+        page=copy.page,
         at=result.at,
         outcome=int(outcome),
         status=result.status,
         body_bytes=len(result.body),
         elapsed_s=result.elapsed_s,
         note=note,
-        validators=_noted(kept),
+        validators=_noted(kept, copy, validators),
         title=seen.title,
         digest=seen.digest if version else None,
         simhash=seen.simhash,
         words=seen.words,
-        links=None if outcome == Outcome.FAILED else links_of(seen),
+        links=links,
+        links_digest=links_digest,
     )
     return record, seen if version else None
 
 
-def _noted(validators: Validators) -> str:
-    return json.dumps({name: getattr(validators, name) for name in _FIELDS})
+def validators_of(copy: Copy) -> Validators:
+    """Return what to ask "has it changed?" with."""
+    return NO_VALIDATORS if copy.validators == "{}" else Validators(**json.loads(copy.validators))
 
 
-def _without_content(page: int, result: FetchResult, copy: bytes | None, validators: Validators) -> VisitRecord:
+def _noted(kept: Validators, copy: Copy, before: Validators) -> str:
+    return copy.validators if kept == before else json.dumps({name: getattr(kept, name) for name in _FIELDS})
+
+
+def _without_content(copy: Copy, result: FetchResult, validators: Validators) -> VisitRecord:
     outcome = result.outcome
+    misses = 0 if result.kind is Kind.NOT_MODIFIED else copy.misses  # a visit that says nothing leaves the count
     assert outcome is not None, "content decides elsewhere"
-    if outcome == Outcome.UNCHANGED and copy is None:
+    if outcome == Outcome.UNCHANGED and copy.digest is None:
         outcome = Outcome.FAILED  # "not modified" of a page that we have no copy of
-    note = f"{result.kind}: {result.reason}"[:_WORTH_A_NOTE] if outcome in (Outcome.FAILED, Outcome.GONE) else None
+    reason = f"{result.kind}: {result.reason}"
+    if outcome == Outcome.GONE and result.status != HTTPStatus.GONE:
+        misses, enough = copy.misses + 1, _MISSES_KNOWN if copy.digest is not None else _MISSES_NEW
+        if misses < enough:
+            outcome, reason = Outcome.FAILED, f"not found, {misses} of {enough} times"
     return VisitRecord(
-        page=page,
+        page=copy.page,
         at=result.at,
         outcome=int(outcome),
         status=result.status,
         elapsed_s=result.elapsed_s,
-        note=note,
-        validators=_noted(validators.after(result, changed=False)),
+        note=reason[:_WORTH_A_NOTE] if outcome in (Outcome.FAILED, Outcome.GONE) else None,
+        validators=_noted(validators.after(result, changed=False), copy, validators),
+        misses=misses,
     )
 
 
@@ -78,10 +93,15 @@ def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outco
     return Outcome.UNCHANGED, None
 
 
-def links_of(seen: SeenPage) -> tuple[SeenLink, ...]:
-    """Return the links that robots may follow; a link to the page's own host is internal."""
+def _new_links(seen: SeenPage, copy: Copy) -> tuple[list[SeenLink] | None, bytes]:
+    """Return the links that robots may follow, and their digest; None where they are those of our copy."""
+    links = () if seen.directives.nofollow else seen.links
+    urls = [url for url, _, _, nofollow in links if not nofollow]
+    digest = digest_of_bytes("\n".join(urls).encode())
+    if digest == copy.links_digest:
+        return None, digest
     own = host_of(seen.url)
-    return tuple(SeenLink(link.url, link.anchor, link.host == own) for link in seen.links_to_follow)
+    return [SeenLink(url, anchor, host == own) for url, host, anchor, nofollow in links if not nofollow], digest
 
 
 def words_changed(old: str, new: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import signal
 from collections.abc import Callable
@@ -21,16 +22,19 @@ from recrawl.fetch.robots import RobotsRecord
 from recrawl.remember.bodies import Bodies
 from recrawl.remember.memory import Memory
 from recrawl.remember.store import Rows, Store, told
-from recrawl.run.calendar import Calendar
+from recrawl.run.calendar import Calendar, year_of
 from recrawl.run.config import CrawlConfig, with_hosts
 from recrawl.run.directory import CrawlDirectory
 from recrawl.run.rebuild import fill, rebuild
+from recrawl.run.signals import Heard
 from recrawl.run.world import LiveWorld, Noted, StoppedError
 from recrawl.schedule.catalog import make_policy
 from recrawl.schedule.guarded import Guarded
 from recrawl.schedule.policy import Setting
+from recrawl.schedule.signalled import Signalled
 
 LOOK_AGAIN_S = 60.0
+COLLECT_AFTER = (50_000, 20, 100)  # new objects, then collections of each generation
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,9 @@ class Session:
         clock: Clock | None = None,
         config: CrawlConfig | None = None,
         watch: Callable[[Noted], None] = lambda _: None,
+        heard: Callable[[Heard], None] = lambda _: None,
     ) -> None:
+        self.heard = heard
         self.directory = directory
         self.order = order
         self.config = config or directory.config()
@@ -87,12 +93,20 @@ class Session:
             self.bodies.open(dict(self.store.db.execute(ends).fetchall()))
             stack.callback(self.bodies.close)
             self.runner = stack.enter_context(asyncio.Runner())
+            self._spare_collector(stack)
             self._open_fetcher(stack)
             self._rebuild()
 
+    def _spare_collector(self, stack: ExitStack) -> None:
+        """Let the collector of cycles look at new objects only, and less often: a visit makes hundreds, none cyclic."""
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        stack.callback(gc.unfreeze)
+        gc.freeze()
+        gc.set_threshold(*COLLECT_AFTER)
+
     def _open_fetcher(self, stack: ExitStack) -> None:
-        hosts = frozenset(name for (name,) in self.store.db.execute("select name from hosts"))
-        scope = with_hosts(self.config, hosts).scope
+        hosts = [name for (name,) in self.store.db.execute("select name from hosts")]
+        scope = with_hosts(self.config, hosts, year_of(self.clock.now()))
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
@@ -109,7 +123,10 @@ class Session:
 
     def _rebuild(self) -> None:
         order, setting = self.order, Setting(seed=self.order.seed)
-        self.policy = Guarded(make_policy(order.policy, setting), make_policy("age", setting))
+        policy = make_policy(order.policy, setting)
+        if self.config.signals:
+            policy = Signalled(policy, self.world.signals.hints)
+        self.policy = Guarded(policy, make_policy("age", setting))
         self.memory: Memory = rebuild(
             self.store,
             self.policy,
@@ -161,6 +178,7 @@ class Session:
         at, left, pending = self._open_cycle()
         chooser = EveryPage(self.policy) if self.memory.cycle <= self.order.warmup else self.policy
         self.world.cycle = self.memory.cycle
+        left -= self._hear(at, left)
         if len(pending):
             visits = self.world.visit(pending, at)
             self.memory.record(visits)
@@ -168,6 +186,16 @@ class Session:
         spend(self.world, self.memory, chooser, left - len(pending), at)
         with self.store.transaction():
             self.store.db.execute("update cycles set done = 1 where cycle = ?", (self.memory.cycle,))
+
+    def _hear(self, at: float, left: int) -> int:
+        """Listen to what sites say, once a cycle; returns how much of the budget that took in all."""
+        ask = "select heard from cycles where cycle = ?"
+        heard = self.store.db.execute(ask, (self.memory.cycle,)).fetchone()[0]
+        if heard is not None or not self.config.signals:
+            return int(heard or 0)
+        said = self.world.hear(at, left, self.memory.last_visit)
+        self.heard(said)
+        return said.visits
 
     def _open_cycle(self) -> tuple[float, int, Any]:
         """Return when the cycle's visits are due, how many are left, and those already planned."""
@@ -193,7 +221,12 @@ class Session:
         return at, budget, np.empty(0, dtype=np.int64)
 
     def budget_of(self, cycle: int) -> int:
-        """Visits in a cycle: in the warm-up all pages, later the budget's share of the pages known now."""
+        """Visits in a cycle: in the warm-up all pages, later the budget's share of the pages known now.
+
+        A simulation takes the share of the pages known at its start, the same number in every cycle: there, policies
+        are compared at one price. A live crawl goes on for years and grows, and so does its budget; give a number to
+        have it fixed.
+        """
         alive = int((self.memory.known & ~self.memory.gone).sum())
         if cycle <= self.order.warmup:
             return alive

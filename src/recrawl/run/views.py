@@ -39,7 +39,8 @@ def status(store: Store) -> dict[str, Any]:
         "fetched": one("select count(*) from pages where digest is not null"),
         "visits": sum(outcomes.values()),
         **{outcome.name.lower(): outcomes.get(int(outcome), 0) for outcome in Outcome},
-        "links": one("select count(*) from links where gone_at is null"),
+        "links": one("select count(*) from links where gone_at is null")
+        + one("select coalesce(sum(count), 0) from first_links"),
         "cycle": None if cycle is None else {
             "number": cycle[0], "at": cycle[1], "budget": cycle[2], "policy": cycle[3], "done": bool(cycle[4]),
             "visits": one("select count(*) from visits where cycle = ?", cycle[0]),
@@ -129,6 +130,9 @@ def visits(store: Store) -> list[dict[str, Any]]:
 
 def links(store: Store) -> list[dict[str, Any]]:
     """Return every link with the URL of its page."""
-    names = ("url", "target", "internal", "anchor", "l.first_seen_at", "gone_at")
-    rows = store.db.execute(f"select {', '.join(names)} from links l join pages using (page) order by page, target")
-    return [dict(zip((name.removeprefix("l.") for name in names), row, strict=True)) for row in rows]
+    urls = dict(store.db.execute("select page, url from pages"))
+    return [
+        {"url": urls[page], "target": target, "internal": int(internal), "anchor": anchor}
+        | {"first_seen_at": first_seen_at, "gone_at": gone_at}
+        for page, target, _, internal, anchor, first_seen_at, gone_at in sorted(store.links(), key=lambda row: row[:2])
+    ]

@@ -16,22 +16,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from recrawl.columns import PageIds
+from recrawl.columns import FloatArray, PageIds
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import FetchResult
-from recrawl.fetch.validators import Validators
 from recrawl.remember.bodies import Bodies
-from recrawl.remember.store import Store, VisitRecord
+from recrawl.remember.store import Copy, Store, VisitRecord
 from recrawl.remember.urlindex import url_hashes
 from recrawl.remember.visits import Outcome, Visits
 from recrawl.run.calendar import Calendar
-from recrawl.run.config import Scope
-from recrawl.run.discovery import Discovery
-from recrawl.run.judge import judge, words_changed
-from recrawl.see.page import SeenPage, see_page
+from recrawl.run.judge import judge, validators_of, words_changed
+from recrawl.run.signals import Heard, Signals, add_feeds
+from recrawl.see.page import see_page
+from recrawl.see.scope import Scope
+from recrawl.see.traps import DiscoveryBudget
 from recrawl.see.url import host_of
 
 GROUP = 200  # visits a transaction, at most
+AHEAD = 32  # pages of a host that are looked up at once
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 HOSTS_AT_ONCE = 256
 DRAIN_S = 8.0  # how long visits under way may take when the crawl is told to stop
@@ -54,7 +55,8 @@ class Noted:
 class _Arrived(NamedTuple):
     result: FetchResult
     record: VisitRecord
-    seen: SeenPage | None
+    keeps_body: bool
+    feeds: tuple[str, ...]
 
 
 class LiveWorld:
@@ -79,7 +81,14 @@ class LiveWorld:
         self.stopping = calendar.stopping
         self.learn_of = learn_of  # makes pages from this number on known; returns how many pages there is room for
         self.watch = watch
-        self.discovery = Discovery(store)
+        self.discovery = DiscoveryBudget()
+        self.discovery.restore(
+            dict(store.db.execute("select template, pages from templates").fetchall()),
+            store.db.execute(
+                "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
+            ),
+        )
+        self.signals = Signals(store, fetcher, scope, self.discovery)
         self.cycle = 0
         self._round = 0
         self._arrived: list[_Arrived] = []
@@ -87,8 +96,27 @@ class LiveWorld:
         self._found: list[int] = []
 
     def announce(self, at: float) -> PageIds:
-        """Nothing: pages come from links and from `recrawl add`."""
+        """Nothing: what sites say of their pages is heard when a cycle begins, see `hear`."""
         return np.empty(0, dtype=np.int64)
+
+    def hear(self, at: float, budget: int, last_visit: FloatArray) -> Heard:
+        """Read the sitemaps and feeds that are due, as part of the budget; pages that they name become known."""
+        known = len(self.store.index)
+        heard = self.runner.run(self._hear(at, budget, last_visit))
+        if len(self.store.index) > known:
+            self.learn_of(known)
+        return heard
+
+    async def _hear(self, at: float, budget: int, last_visit: FloatArray) -> Heard:
+        hearing = asyncio.ensure_future(self.signals.hear(self.cycle, at, budget, last_visit))
+        stop = asyncio.ensure_future(self.stopping.wait())
+        await asyncio.wait({hearing, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if not hearing.done():
+            hearing.cancel()
+            await asyncio.gather(hearing, return_exceptions=True)
+            raise StoppedError
+        return hearing.result()
 
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Visit the pages; returns when all are recorded. Raises StoppedError if the crawl is told to stop before."""
@@ -120,9 +148,9 @@ class LiveWorld:
     # -- asking -----------------------------------------------------------------------------------------------------
 
     async def _visit_all(self, pages: PageIds) -> None:
-        queues: dict[str, deque[tuple[int, str]]] = defaultdict(deque)
-        for page, url in zip(pages.tolist(), self.store.urls(pages), strict=True):
-            queues[host_of(url)].append((page, url))
+        queues: dict[str, deque[int]] = defaultdict(deque)
+        for page, url in zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True):
+            queues[host_of(url)].append(page)
         waiting = deque(queues.values())
         workers = [asyncio.ensure_future(self._work(waiting)) for _ in range(min(HOSTS_AT_ONCE, len(waiting)))]
         recorder = asyncio.ensure_future(self._record_in_time())
@@ -151,31 +179,34 @@ class LiveWorld:
         finally:
             stop.cancel()
 
-    async def _work(self, waiting: deque[deque[tuple[int, str]]]) -> None:
+    async def _work(self, waiting: deque[deque[int]]) -> None:
         while waiting and not self.stopping.is_set():
             queue = waiting.popleft()
             while queue and not self.stopping.is_set():
-                await self._ask(*queue.popleft())
+                for copy in self.store.copies([queue.popleft() for _ in range(min(AHEAD, len(queue)))]):
+                    if self.stopping.is_set():
+                        return
+                    await self._ask(copy)
 
-    async def _ask(self, page: int, url: str) -> None:
-        told, copy = self.store.db.execute("select validators, digest from pages where page = ?", (page,)).fetchone()
-        validators = Validators(**json.loads(told))
-        result = await self.fetcher.fetch(Request(url, validators))
-        record, seen = judge(page, result, copy, validators)
+    async def _ask(self, copy: Copy) -> None:
+        validators = validators_of(copy)
+        result = await self.fetcher.fetch(Request(copy.url, validators))
+        record, seen = judge(copy, result, validators)
         if record.outcome == Outcome.CHANGED and seen is not None:
-            record = replace(record, change_size=words_changed(self._old_text(page), seen.main_text))
-        self._arrived.append(_Arrived(result, record, seen))
+            record = replace(record, change_size=words_changed(self._old_text(copy), seen.main_text))
+        keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
+        self._arrived.append(_Arrived(result, record, keeps_body, feeds))
         if len(self._arrived) >= GROUP:
             self._record()
 
-    def _old_text(self, page: int) -> str:
+    def _old_text(self, copy: Copy) -> str:
         """Return the main text of the copy we hold, as far as its body was kept."""
         place = self.store.db.execute(
-            "select warc, offset, length from versions where page = ? order by visit desc limit 1", (page,)
+            "select warc, offset, length from versions where page = ? order by visit desc limit 1", (copy.page,)
         ).fetchone()
         if place is None or place[0] is None:
             return ""
-        return see_page(self.bodies.read(place), self.store.urls([page])[0]).main_text
+        return see_page(self.bodies.read(place), copy.url).main_text
 
     # -- recording --------------------------------------------------------------------------------------------------
 
@@ -191,20 +222,19 @@ class LiveWorld:
             return
         records = [self._with_body(each) for each in arrived]
         self.bodies.sync()
-        noted: list[Noted] = []
-        found: list[int] = []
         with self.store.transaction():
-            for each, record in zip(arrived, records, strict=True):
-                discovered, new_links = self._add_links(record)
-                self.store.add_visit(self.cycle, record, new_links)
-                noted.append(Noted(each.result.url, record, new_links, len(discovered)))
-                found += discovered
+            pages, discovered = self._pages_of(records)
+            new_links = self.store.set_links(records, pages)
+            for i, record in enumerate(records):
+                if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
+                    new_links[i] = (0, 0)
+            self.store.add_visits(self.cycle, records, new_links)
             self._keep_manners()
-        self._found += found
-        for note in noted:
-            record = note.record
-            self._rows[record.page] = (record.at, record.outcome, *note.new_links, record.change_size)
-            self.watch(note)
+            self._keep_feeds(arrived)
+        self._found += pages_of(discovered)
+        for each, record, new in zip(arrived, records, new_links, strict=True):
+            self._rows[record.page] = (record.at, record.outcome, *new, record.change_size)
+            self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
 
     def _keep_manners(self) -> None:
         """Keep what politeness must not forget: every host's gate and robots.txt."""
@@ -217,30 +247,53 @@ class LiveWorld:
             [(record.origin, json.dumps(asdict(record))) for record in self.fetcher.robots.export_changed()],
         )
 
+    def _keep_feeds(self, arrived: Sequence[_Arrived]) -> None:
+        """Keep the feeds that pages name, and how many pages of each template were discovered."""
+        feeds = {url: host_of(each.result.url) for each in arrived for url in each.feeds if self.scope(url)}
+        if feeds:
+            add_feeds(self.store, [(host, url, None) for url, host in feeds.items()])
+        self.store.db.executemany(
+            "insert or replace into templates (template, pages) values (?, ?)", self.discovery.export_grown()
+        )
+
     def _with_body(self, arrived: _Arrived) -> VisitRecord:
-        result, record, seen = arrived
-        if seen is None or not seen.may_keep_body:
+        result, record = arrived.result, arrived.record
+        if not arrived.keeps_body:
             return record
         return replace(record, warc=self.bodies.write(result.url, result.status, result.headers, result.body))
 
-    def _add_links(self, record: VisitRecord) -> tuple[list[int], tuple[int, int]]:
-        """Add the pages and links that a visit showed; return the pages that are new and the counts of new links."""
-        if record.links is None:
-            return [], (0, 0)
-        known = len(self.store.index)
-        urls = [link.url for link in record.links]
-        pages = dict(zip(urls, self._pages_of(urls, record), strict=True))
-        new_links = self.store.set_links(record, pages)
-        first = record.outcome == Outcome.FIRST  # nothing to compare with: no link is new
-        return list(range(known, len(self.store.index))), (0, 0) if first else new_links
+    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
+        """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
 
-    def _pages_of(self, urls: list[str], record: VisitRecord) -> list[int | None]:
-        """Return the pages of URLs, making pages of those that are new, in scope, and within the budgets."""
+        Pages are made of URLs that are new, in scope, and within the budgets.
+        """
+        shown: dict[str, VisitRecord] = {}
+        for record in records:
+            for link in record.links or ():
+                if link.url not in shown:
+                    shown[link.url] = record
+        urls = list(shown)
         if not urls:
-            return []
-        pages: list[int | None] = self.store.index.find(url_hashes(urls)).tolist()
-        fresh = list(dict.fromkeys(url for url, page in zip(urls, pages, strict=True) if page == -1))
-        admitted = self.discovery.admit([url for url in fresh if self.scope(url)])
-        made = self.store.add_pages(admitted, [host_of(url) for url in admitted], record.at, record.page).tolist()
-        numbers = dict(zip(admitted, made, strict=True))
-        return [numbers.get(url) if page == -1 else page for url, page in zip(urls, pages, strict=True)]
+            return {}, {}
+        hashes = url_hashes(urls)
+        numbers = self.store.index.find(hashes)
+        pages: dict[str, int | None] = dict(zip(urls, numbers.tolist(), strict=True))
+        strange = [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+        pages.update(dict.fromkeys(strange))
+        fresh = [url for url in strange if self.scope(url) and self.discovery.admit(url)]
+        parents = [shown[url] for url in fresh]
+        known = len(self.store.index)
+        made = self.store.add_pages(
+            fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
+        ).tolist()
+        pages.update(zip(fresh, made, strict=True))
+        discovered: dict[int, list[int]] = defaultdict(list)
+        for page, parent in zip(made, parents, strict=True):
+            if page >= known:
+                discovered[parent.page].append(page)
+        return pages, discovered
+
+
+def pages_of(discovered: dict[int, list[int]]) -> list[int]:
+    """Return all pages that were discovered, in their order."""
+    return sorted(page for pages in discovered.values() for page in pages)

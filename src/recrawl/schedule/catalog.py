@@ -13,6 +13,11 @@ from recrawl.schedule import intervals
 from recrawl.schedule import adaptive
 from recrawl.schedule import formula
 from recrawl.schedule import learned
+from recrawl.schedule import sites
+from recrawl.schedule import clusters
+from recrawl.schedule import experts
+from recrawl.schedule import linkrates
+from recrawl.schedule import lbla
 from recrawl.schedule import oracle
 
 # isort: on
@@ -20,15 +25,20 @@ from recrawl.schedule.policy import make_policy, policies
 
 __all__ = [
     "adaptive",
+    "clusters",
     "coin",
+    "experts",
     "formula",
     "frequency",
     "intervals",
+    "lbla",
     "learned",
+    "linkrates",
     "make_policy",
     "oracle",
     "planned",
     "policies",
     "rotation",
+    "sites",
     "topk",
 ]

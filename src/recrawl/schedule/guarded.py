@@ -10,13 +10,13 @@ from recrawl.columns import PageIds
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Visits
 from recrawl.schedule.policy import Policy
-from recrawl.schedule.topk import TopK
+from recrawl.schedule.select import strict_scores
 
 log = logging.getLogger(__name__)
 
 
 class Guarded:
-    """Asks `policy`; from its first exception on, asks `fallback` instead, and says so once."""
+    """Asks `policy`; from its first exception or score that is no number on, asks `fallback`, and says so once."""
 
     def __init__(self, policy: Policy, fallback: Policy) -> None:
         self.policy = policy
@@ -27,9 +27,8 @@ class Guarded:
         """Choose by the policy, or by the fallback where that fails or chooses what it may not visit."""
         if self.fault is None:
             try:
-                pages = self.policy.choose(memory, budget, at)
-                if budget > 0:
-                    self._check_scores(memory, at)
+                with strict_scores():  # otherwise NaN ranks last without a word
+                    pages = self.policy.choose(memory, budget, at)
                 if len(pages) <= budget and memory.eligible()[pages].all() and len(np.unique(pages)) == len(pages):
                     return pages
                 self._hand_over("it chose pages that it may not visit")
@@ -45,13 +44,6 @@ class Guarded:
                 self.policy.observe(visits)
             except Exception as wrong:
                 self._hand_over(f"{type(wrong).__name__}: {wrong}")
-
-    def _check_scores(self, memory: Memory, at: float) -> None:
-        """Raise if a scoring policy has no number for some page that it might choose: NaN ranks last without a word."""
-        if isinstance(self.policy, TopK):
-            scores = self.policy.scorer.score(memory, at)
-            if np.isnan(scores[memory.eligible() & ~memory.unfetched()]).any():
-                raise ValueError("a score is not a number")
 
     def _hand_over(self, fault: str) -> None:
         self.fault = fault

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from lightgbm import Booster
-from lightgbm.basic import LightGBMError
 
 from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, mix, uniform
 from recrawl.describe import evidence, history
 from recrawl.describe.evidence import Evidence
 from recrawl.describe.history import History
-from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE, Places
+from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE, Places, group_names
 from recrawl.errors import InputError
+from recrawl.predict.calibration import Calibration
 from recrawl.predict.explain import FAR, Explanation, causes_of, effects_of, next_visit
 from recrawl.predict.hazard import Hazard, Rows
 from recrawl.predict.objectives import Objective, parse_objective
+from recrawl.predict.prior import SAMPLE, Prior
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Outcome, Visits
 from recrawl.schedule.policy import Named, Policy, Setting, policies
@@ -37,8 +37,10 @@ CANDIDATES = 4  # times the budget: how many pages later rounds score again
 WARM_ROWS = 30_000  # kept of a cycle in which nearly every page is visited, changes apart
 WARM_CHUNKS = 10  # such a cycle is learnt from as if it had been made in so many rounds
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
-EXPLORE_MIN, EXPLORE_MAX = 0.01, 0.2
-FORMAT = 1  # of a saved model
+EXPLORE_MIN, EXPLORE_MAX = 0.002, 0.1
+GROW, SHRINK = 1.05, 0.9  # of the share of exploring: it has to win two times of three to stay
+EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
+FORMAT = 2  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -49,7 +51,7 @@ class Learned(Named):
     seed: int = 0
     rounds: int = 8
     every: int = 3  # cycles between trainings
-    explore: float = 0.03
+    explore: float = 0.002
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
@@ -58,6 +60,7 @@ class Learned(Named):
     evidence: Evidence = field(default_factory=Evidence)
 
     def __post_init__(self) -> None:
+        self.prior = Prior()
         self.hazard = Hazard(FEATURES, self.seed)
         self._tie: TieArray = np.empty(0, dtype=np.uint64)
         self._importance: FloatArray | None = None
@@ -172,9 +175,12 @@ class Learned(Named):
         self._links += (visits.new_internal.sum() + visits.new_external.sum(), changed.sum())
         warm = len(pages) > 0.6 * max(1, int((self.history.first >= 0).sum()))
         self._surprise = np.zeros(len(self.evidence.groups))
+        judged = np.argsort(self._tie[pages])[:SAMPLE]
+        self.prior.fit(pages[judged], changed[judged], self.places, self.evidence, self.history, self._cycle)
         for part in np.array_split(np.arange(len(pages)), WARM_CHUNKS if warm else 1):
             self._take_in(pages[part], changed[part], warm)
         self.history.begin(new, self._cycle)
+        self._regroup(new)
         self._asked += [pages, new]
         if len(self._explored):
             self._adapt(visits)
@@ -189,17 +195,20 @@ class Learned(Named):
         self.hazard.learn(rows[kept], prior[kept], changed[kept], weight[kept], self._cycle)
         expected = self._score[pages] if not warm else prior
         np.add.at(self._surprise, self.places.ids[pages], (changed - expected)[:, None])
+        if not warm:
+            self.hazard.judge(rows, prior, changed, weight)
         gap = (self._cycle - self.history.last[pages]).astype(np.float64)
         self.evidence.update(pages, self.places.ids, changed, gap, self._cycle)
         self.history.update(pages, changed, self._cycle)
+        self._regroup(pages)
 
     def _adapt(self, visits: Visits) -> None:
-        """Let exploring grow while it finds as much as the last pages that the scores chose, shrink otherwise."""
+        """Let exploring grow while it finds more than the last pages that the scores chose, shrink otherwise."""
         changed = visits.changed
         here, there = np.isin(visits.pages, self._explored), np.isin(visits.pages, self._marginal)
         if here.any() and there.any():
-            better = changed[here].mean() >= changed[there].mean()
-            self.explore = float(np.clip(self.explore * (1.1 if better else 0.95), EXPLORE_MIN, EXPLORE_MAX))
+            better = changed[here].mean() > changed[there].mean()
+            self.explore = float(np.clip(self.explore * (GROW if better else SHRINK), EXPLORE_MIN, EXPLORE_MAX))
         self._explored = self._marginal = NO_PAGES
 
     # -- explaining and keeping ---------------------------------------------------------------------------------------
@@ -216,10 +225,16 @@ class Learned(Named):
         ahead = waited + np.arange(FAR, dtype=np.float64)
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0)) * weight
-        groups = [self.places.names[group] for group in self.places.ids[page]]
-        effects = dict(zip(FEATURES, effects_of(self.hazard.model, rows).tolist(), strict=True))
+        groups = group_names("" if self._paths is None else str(self._paths[page]))
+        trust = self.hazard.calibration
+        effects = trust.slope * trust.trust * effects_of(self.hazard.model, rows)
         causes = causes_of(
-            dict(zip(FEATURES, rows[0].tolist(), strict=True)), effects, groups, float(prior[0]), self.evidence.base
+            dict(zip(FEATURES, rows[0].tolist(), strict=True)),
+            dict(zip(FEATURES, effects.tolist(), strict=True)),
+            groups,
+            float(prior[0]),
+            self.evidence.base,
+            trust.slope,
         )
         due = next_visit(index, self._threshold, waited, self.wait)
         return Explanation(page, float(index[0]), chance, float(prior[0]), causes, due)
@@ -231,15 +246,23 @@ class Learned(Named):
         """
         model = None if self.hazard.model is None else self.hazard.model.model_to_string()  # LightGBM's own text
         held = {"format": FORMAT, "features": list(FEATURES), "explore": self.explore, "links": self._links.tolist()}
-        return {**held, "model": model}
+        trust = self.hazard.calibration
+        prior = [self.prior.shape, self.prior.strength]
+        return {**held, "prior": prior, "trust": [trust.shift, trust.slope, trust.trust], "model": model}
 
     def load_json(self, held: dict[str, Any]) -> None:
         """Take over what `to_json` returned."""
+        from lightgbm import Booster
+        from lightgbm.basic import LightGBMError
+
         try:
             if held["format"] != FORMAT or held["features"] != list(FEATURES):
                 raise ValueError("another format or other features")
             model = None if held["model"] is None else Booster(model_str=held["model"])
             self.explore, self._links = float(held["explore"]), np.array(held["links"], dtype=np.float64)
+            self.prior.shape, self.prior.strength = (float(value) for value in held["prior"])
+            shift, slope, trust = (float(value) for value in held["trust"])
+            self.hazard.calibration = Calibration(shift, slope, trust)
             self.hazard.model = model
         except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
             raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
@@ -256,18 +279,23 @@ class Learned(Named):
             if memory.load_paths is not None:
                 self._paths = memory.load_paths()
             self.places.place(missing, memory.site, self._paths, len(memory))
-            self.evidence.make_room(len(self.places), len(memory))
             self._score = grown(self._score, len(memory), 0.0)
-            self._surprise = grown(self._surprise, len(self.evidence.groups), 0.0)
             held = missing[memory.last_cycle[missing] >= 0]
             self.history.begin(held[self.history.first[held] < 0], 0)
+            self._regroup(missing)
         if memory.cycle != self._cycle:
             self._cycle, self._round = memory.cycle, 0
             self._settle()
             self.evidence.begin_cycle(np.unique(self.places.ids[known, SITE]))
             self._surprise = np.zeros(len(self.evidence.groups))
-            if self.hazard.model is None or self._cycle % self.every == 0:
+            if self.hazard.model is None or self._cycle % self.every == 0 or self._cycle <= EARLY:
                 self.hazard.fit(self._cycle)
+
+    def _regroup(self, pages: PageIds) -> None:
+        """Move pages to the groups of their past, and make room for groups that are new."""
+        self.places.regroup(pages, self.history)
+        self.evidence.make_room(len(self.places), len(self.history.first))
+        self._surprise = grown(self._surprise, len(self.evidence.groups), 0.0)
 
     def _settle(self) -> None:
         """Note what the groups of last cycle's pages knew when it ended: all its visits saw the same instant."""
@@ -281,9 +309,7 @@ class Learned(Named):
         own = len(history.FEATURES)
         self.history.describe(pages, self._cycle, rows[:, :own])
         self.evidence.describe(pages, self.places.ids, self._cycle, rows[:, own:])
-        cycles = self.history.watched(pages)
-        rate = self.evidence.rates(pages, self.places.ids, self.history.changes, cycles)
-        return rows, -np.expm1(-rate * (self._cycle - self.history.last[pages]))
+        return rows, self.prior.chance(pages, self.places, self.evidence, self.history, self._cycle)
 
 
 def _mask(size: int, pages: PageIds) -> BoolArray:
@@ -296,7 +322,7 @@ def _mask(size: int, pages: PageIds) -> BoolArray:
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.002, wait: int = 0
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
         raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")

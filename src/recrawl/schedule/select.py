@@ -6,7 +6,9 @@ it by the next, and in the end by `memory.tie`, the project's one tie-break, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,17 @@ NO_PAGES: PageIds = np.empty(0, dtype=np.int64)
 
 _SIGN = np.uint64(1 << 63)
 _DIGIT_BITS = 12
+_STRICT: ContextVar[bool] = ContextVar("strict", default=False)
+
+
+@contextmanager
+def strict_scores() -> Iterator[None]:
+    """Let a score that is not a number be an error, for whoever has another policy to turn to."""
+    token = _STRICT.set(True)
+    try:
+        yield
+    finally:
+        _STRICT.reset(token)
 
 
 def top_k(scores: FloatArray, memory: Memory, k: int, *, ahead: BoolArray | None = None) -> PageIds:
@@ -30,7 +43,10 @@ def top_k(scores: FloatArray, memory: Memory, k: int, *, ahead: BoolArray | None
     a page whose site has no room left makes place for the next.
     """
     worst = -np.asarray(scores, dtype=np.float64)
-    worst[np.isnan(worst)] = np.inf
+    missing = np.isnan(worst)
+    if _STRICT.get() and (missing & memory.eligible() if ahead is None else missing & memory.eligible() & ~ahead).any():
+        raise ValueError("a score is not a number")
+    worst[missing] = np.inf
     if ahead is None or not ahead.any():
         return first_k([worst], memory, k)
     worst[ahead] = 0.0 if memory.importance is None else -memory.importance[ahead]

@@ -32,7 +32,7 @@ _COUNTED = (
 )
 _COUNT = r"\d[\d.,\u00a0]*[km]?"
 
-# Every pattern needs a digit, so lines without one are never searched.
+# Every pattern needs a digit, so lines without one are never searched; nor are those that `_may_rotate` rules out.
 _ROTATING = re.compile(
     "|".join(
         (
@@ -59,6 +59,27 @@ _ROTATING = re.compile(
 _CLOCK_LINE = re.compile(rf"(?i)\W*(?:{_DAY}\W+)?(?:{_DATE}\W*)?(?:{_TIME})?\W*|\W*{_COUNT}\W*")
 _LONGEST_CLOCK = 60  # characters
 
+_PRIME, _START = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)  # FNV-1a
+
+
+def _hashes(words: str) -> npt.NDArray[np.uint64]:
+    found = []
+    for word in words.split():
+        value = int(_START)
+        for letter in word.encode():
+            value = (value ^ letter) * int(_PRIME) % 2**64
+        found.append(value)
+    return np.array(sorted(found), dtype=np.uint64)
+
+
+_MONTHS = _hashes("jan feb mar apr may jun jul aug sep oct nov dec")
+_DAYS_AND_MONTHS = _hashes("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_WORDS = _hashes(
+    "ago copyright view views visit visits visitor visitors hit hits read reads click clicks download downloads like"
+    " likes share shares follower followers user users guest guests member members people generated rendered loaded"
+    " executed served created built took query queries processed"
+)
+
 
 def fingerprint(text: str) -> tuple[bytes, int]:
     """Return the digest and the simhash of a text without what rotates by itself."""
@@ -83,21 +104,27 @@ def _stable(text: str) -> bytes:
     if not len(numbered):
         return data.removesuffix(b"\n")
     pieces, at = [], 0
-    for start, end in numbered.tolist():
-        pieces.append(data[at:start])
+    for start, end, rotates in numbered.tolist():
         line = data[start:end].decode()
-        if not (len(line) < _LONGEST_CLOCK and _CLOCK_LINE.fullmatch(line)):
+        if len(line) < _LONGEST_CLOCK and _CLOCK_LINE.fullmatch(line):
+            pieces.append(data[at:start])
+            at = end + 1
+        elif rotates:
+            pieces.append(data[at:start])
             line = " ".join(_ROTATING.sub(" ", line).split())
             pieces.append(f"{line}\n".encode() if line else b"")
-        at = end + 1
+            at = end + 1
     pieces.append(data[at:])
     return b"".join(pieces).removesuffix(b"\n")
 
 
 @njit(cache=True, nogil=True)
 def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64]]:
-    """Copy the lines that are not blank, trimmed; return the length and (start, end) of those with a digit."""
-    numbered = np.empty((len(source) // 2 + 1, 2), dtype=np.int64)
+    """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
+
+    Of these: start, end, and whether any pattern but that of whole lines can match. All patterns need a digit.
+    """
+    numbered = np.empty((len(source) // 2 + 1, 3), dtype=np.int64)
     o, count, start, digits = 0, 0, 0, 0
     for i in range(len(source) + 1):
         c = source[i] if i < len(source) else np.uint8(10)
@@ -113,12 +140,82 @@ def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64
             o -= 1
         if o > start:
             if digits:
-                numbered[count, 0], numbered[count, 1] = start, o
-                count += 1
+                rotates = _may_rotate(out, start, o)
+                if rotates or (o - start < 4 * _LONGEST_CLOCK and _may_be_clock(out, start, o)):
+                    numbered[count, 0], numbered[count, 1], numbered[count, 2] = start, o, rotates
+                    count += 1
             out[o] = 10
             o += 1
         start, digits = o, 0
     return o, numbered[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
+    """Whether a line begins as a date, a time or a number does: with a digit, a day or a month."""
+    for i in range(start, end):
+        c = line[i]
+        if c >= 128 or 48 <= c <= 57:
+            return True
+        if 97 <= (c | 32) <= 122:
+            return i + 3 <= end and _has(_DAYS_AND_MONTHS, _hash3(line, i))
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
+    """Whether one of the patterns of `_ROTATING` could match: never False where one does.
+
+    Each needs one of: a colon, an equals or a number sign; three numbers with dots, dashes or slashes between; a month;
+    a word such as "ago" or "views"; a run of 16 letters and digits; a copyright sign.
+    """
+    word, letters = _START, 0  # hash and length of the run of letters before i
+    run, digits = 0, 0  # length of the run of [\\w-] before i, and how many digits it holds
+    joints = 0  # how many of .-/ in a row stand between digits
+    for i in range(start, end + 1):
+        c = line[i] if i < end else np.uint8(32)
+        if c == 58 or c == 61 or c == 35 or (c == 0xA9 and i > start and line[i - 1] == 0xC2):
+            return True
+        digit = 48 <= c <= 57
+        if 97 <= (c | 32) <= 122:
+            word = (word ^ np.uint64(c | 32)) * _PRIME
+            letters += 1
+            if letters == 3 and _has(_MONTHS, word):
+                return True
+        elif letters:
+            if _has(_WORDS, word):
+                return True
+            if c == 41 and letters == 1 and i >= start + 2 and line[i - 2] == 40 and line[i - 1] | 32 == 99:
+                return True  # (c)
+            word, letters = _START, 0
+        if digit or letters or c == 95 or c == 45 or c >= 128:
+            run += 1
+            digits += 1 if digit else 0
+            if run >= 36 or (run >= 16 and digits):
+                return True
+        else:
+            run, digits = 0, 0
+        if 45 <= c <= 47:
+            joints = joints + 1 if i > start and 48 <= line[i - 1] <= 57 else 0
+        elif not digit:
+            joints = 0
+        elif joints == 2:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _hash3(line: ByteArray, i: int) -> np.uint64:
+    value = _START
+    for k in range(i, i + 3):
+        value = (value ^ np.uint64(line[k] | 32)) * _PRIME
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _has(hashes: npt.NDArray[np.uint64], value: np.uint64) -> bool:
+    place = np.searchsorted(hashes, value)
+    return bool(place < len(hashes) and hashes[place] == value)
 
 
 def digest(text: str) -> bytes:
@@ -146,35 +243,39 @@ def hamming(a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _simhash(text: ByteArray) -> np.uint64:
-    ones = np.zeros(64, dtype=np.int32)
-    bits = np.arange(64).astype(np.uint64)
+    # planes[k] holds bit k of 64 counters, one for each bit of the hash: adding a hash is a few steps, not 64
+    planes = np.zeros(40, dtype=np.uint64)
     pairs = 0
-    prime, start = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)
-    previous, word, length = start, start, 0
+    previous, word, length = _START, _START, 0
     for i in range(len(text) + 1):
         c = text[i] if i < len(text) else np.uint8(32)
         if 65 <= c <= 90:
             c = np.uint8(c + 32)
         if c >= 128 or 97 <= c <= 122 or 48 <= c <= 57:
-            word = (word ^ np.uint64(c)) * prime
+            word = (word ^ np.uint64(c)) * _PRIME
             length += 1
             # Scripts without spaces: cut long runs into pieces of about two characters each.
             if not (length >= 24 and c >= 128 and length % 6 == 0):
                 continue
         if length == 0:
             continue
-        pair = (previous ^ (word >> np.uint64(7))) * prime
+        pair = (previous ^ (word >> np.uint64(7))) * _PRIME
         pair ^= pair >> np.uint64(32)
         pair *= np.uint64(0x9E3779B97F4A7C15)
         pair ^= pair >> np.uint64(29)
-        for bit in range(64):
-            ones[bit] += np.int32((pair >> bits[bit]) & np.uint64(1))
+        k = 0
+        while pair:
+            planes[k], pair = planes[k] ^ pair, planes[k] & pair
+            k += 1
         pairs += 1
-        previous, word = word, start
+        previous, word = word, _START
         if not c >= 128:
             length = 0
     value = np.uint64(0)
     for bit in range(64):
-        if 2 * ones[bit] > pairs:
-            value |= np.uint64(1) << bits[bit]
+        ones = 0
+        for k in range(40):
+            ones += int((planes[k] >> np.uint64(bit)) & np.uint64(1)) << k
+        if 2 * ones > pairs:
+            value |= np.uint64(1) << np.uint64(bit)
     return value

@@ -24,6 +24,10 @@ _NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
 _ROOTED = (b"/", b"https://", b"http://")
 _PLAIN = re.compile(rb"((?:\.\./)*)([\w~-]+(?:[./][\w~-]+)*/?(?:\?[\w~=&.-]+)?)")
 _MAX_PLAIN_BYTES = 500
+_CACHED = frozenset(
+    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._#"
+)  # not "?", which needs the page
+_MAX_RESOLVED = 1_024  # links of a folder whose meaning is kept
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SHELL_WORDS = 50
 _SHELL = re.compile(
@@ -114,25 +118,51 @@ def _base_of(head: list[HeadTag], url: str) -> str:
 
 
 def _links(scanned: Scanned, base: str) -> tuple[tuple[Link, ...], bool]:
-    start, origin, folders = Base(base), split(base).origin, _folders(base)
-    source, said = scanned.source, scanned.said
+    known, folders = _resolved(base[: base.partition("?")[0].rindex("/") + 1]), None
+    source = scanned.source
+    whole = scanned.said.isascii() and b"&" not in scanned.said  # then places are the same in bytes and characters
+    said = scanned.said.decode() if whole else ""
     found: dict[str, Link] = {}
     for href, href_end, rel, rel_end, text, text_end in scanned.anchors:
         target = source[href:href_end]
-        if target.startswith(_NO_PAGE):
-            continue
-        if target.startswith(_ROOTED):
-            url, host = _rooted(target, origin)
-        else:
-            url, host = _beside(target, folders) or _target(target, start)
+        place = known.get(target)
+        if place is None:
+            folders = folders or _folders(base)
+            place = _resolve(target, base, folders)
+            if len(known) < _MAX_RESOLVED and target[0] in _CACHED:
+                known[target] = place
+        url, host = place
         if not url or url in found:
             continue
         if len(found) == MAX_LINKS:
             return tuple(found.values()), True
         nofollow = rel_end > 0 and _is_nofollow(source[rel:rel_end])
-        anchor = " ".join(plain(said[text : min(text_end, text + 4 * MAX_ANCHOR_CHARS)]).split())
-        found[url] = Link(url, host, anchor[:MAX_ANCHOR_CHARS], nofollow)
+        anchor = said[text:text_end]
+        if whole and len(anchor) <= MAX_ANCHOR_CHARS and anchor.isprintable():
+            anchor = anchor.strip()
+        else:
+            anchor = " ".join(_anchor(scanned.said, text, text_end).split())[:MAX_ANCHOR_CHARS]
+        found[url] = Link(url, host, anchor, nofollow)
     return tuple(found.values()), False
+
+
+def _anchor(said: bytes, start: int, end: int) -> str:
+    return plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
+
+
+@lru_cache(maxsize=256)
+def _resolved(folder: str) -> dict[bytes, tuple[str, str]]:
+    """What links mean on the pages of a folder: most links of a site are met again and again."""
+    return {}
+
+
+def _resolve(target: bytes, base: str, folders: list[str]) -> tuple[str, str]:
+    """Return a link's address and host, empty if it names no page."""
+    if target.startswith(_NO_PAGE):
+        return "", ""
+    if target.startswith(_ROOTED):
+        return _rooted(target, split(base).origin)
+    return _beside(target, folders) or _target(target, Base(base))
 
 
 @lru_cache(maxsize=1_024)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from recrawl.see.url import host_of, registrable_domain, split
@@ -98,7 +99,8 @@ def _shape(segment: str) -> str:
 class DiscoveryBudget:
     """How many pages may be discovered per URL template and per registrable domain, and hosts per domain.
 
-    State is three counters, which a crawl rebuilds from its pages when it starts.
+    State is three counters. Those by domain are counted from a crawl's pages when it starts; those by template are
+    exported as they grow, and restored.
     """
 
     per_template: int = 10_000
@@ -108,6 +110,21 @@ class DiscoveryBudget:
     _templates: Counter[str] = field(default_factory=Counter)
     _domains: Counter[str] = field(default_factory=Counter)
     _hosts: dict[str, set[str]] = field(default_factory=dict)
+    _grown: set[str] = field(default_factory=set)
+
+    def restore(self, templates: Mapping[str, int], hosts: Iterable[tuple[str, int]]) -> None:
+        """Take over the pages by template, and the hosts with how many pages each has."""
+        self._templates.update(templates)
+        for host, pages in hosts:
+            domain = registrable_domain(host)
+            self._domains[domain] += pages
+            self._hosts.setdefault(domain, set()).add(host)
+
+    def export_grown(self) -> list[tuple[str, int]]:
+        """Return the templates that have grown since the last call, with their pages."""
+        grown = [(template, self._templates[template]) for template in sorted(self._grown)]
+        self._grown.clear()
+        return grown
 
     def admit(self, href: str) -> bool:
         """Count a newly discovered URL; False, with the reason counted in `refused`, where a budget is spent."""
@@ -129,4 +146,5 @@ class DiscoveryBudget:
         self._domains[domain] += 1
         if bounded:
             self._templates[template] += 1
+            self._grown.add(template)
         return True

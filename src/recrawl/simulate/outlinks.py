@@ -37,10 +37,14 @@ class Outlinks:
         between two visits is not new, and one that came and went is not seen. The cost is the number of links of the
         pages found changed or new.
         """
-        _count_new(pages, outcome, at, self._copied_at, self._start, *self._rows[:4], new)
+        self.count(pages, outcome, at, new)
         found = _discover(pages, outcome, at, self._start, *self._rows[:2], self._rows[4], heard_of, born, died)
         self._copied_at[pages[outcome < _GONE]] = at
         return np.asarray(found)
+
+    def count(self, pages: PageIds, outcome: ByteArray, at: float, new: IntArray) -> None:
+        """Add the new links that visits find to `new`, without taking copies."""
+        _count_new(pages, outcome, at, self._copied_at, self._start, *self._rows[:4], new)
 
 
 @njit(cache=True, nogil=True)

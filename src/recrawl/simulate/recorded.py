@@ -10,21 +10,30 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
                    and page, since a word may come and go; the number of changes where words were not counted
     new links      targets that the page links to at t and did not at s; without link times the sum over those changes
                    of the links that each added, which counts a target again if it was taken away and put back
+    significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them
+    words          on demand, a hashed vector of the version that stands at t, where the recording has words
     discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, that this crawler had not heard of
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
+import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.describe.copies import RecordedCopies
 from recrawl.describe.importance import importance_of
+from recrawl.describe.page_words import has_words, words_of
 from recrawl.errors import InputError
 from recrawl.remember.memory import Memory
 from recrawl.remember.recording import Recording
 from recrawl.remember.visits import Outcome, Visits
 from recrawl.simulate.outlinks import Outlinks
+
+SIGNIFICANT = 0.05  # p-values below this
 
 _UNCHANGED, _CHANGED, _FIRST, _GONE, _FAILED = (int(outcome) for outcome in Outcome)
 
@@ -52,6 +61,7 @@ class RecordedWorld:
         self._last = recording.change_start[1:]
         self._day = recording.change_day
         self._seen = recording.change_start[:-1].copy()  # the first change that this crawler has not seen
+        self._before = self._seen.copy()  # the same, before its last visit
         known = self._born <= self.start
         self._has_copy: BoolArray = known & copies
         self.stale_since: FloatArray = np.full(len(recording), np.inf)  # inf too where there is no copy
@@ -60,6 +70,7 @@ class RecordedWorld:
         self._take_copies(held, np.full(len(held), _FIRST, dtype=np.uint8), self.start)
         born_later = np.flatnonzero(~known)
         self._coming = born_later[np.argsort(self._born[born_later], kind="stable")]  # not yet announced
+        self._tested: IntArray | None = None  # 1 for significant changes, read when first asked for
         if links is None:
             links = recording.has_links and discover == "links" and len(born_later) > 0
         self._outlinks = Outlinks(recording) if links else None
@@ -68,6 +79,7 @@ class RecordedWorld:
         """Return the memory a crawl starts with: a copy of every page that exists when the window opens."""
         memory = Memory(self.recording.page_ids, self.recording.site, cycle_days=cycle_days, seed=seed)
         memory.load_paths = lambda: self.recording.page("path")
+        memory.copies = RecordedCopies(self.recording, self._seen, self._before)
         memory.importance = importance_of(self.recording, importance)
         memory.learn_of(np.flatnonzero(self._heard_of), self.start)
         memory.hold_copies(np.flatnonzero(self._has_copy), self.start)
@@ -96,8 +108,25 @@ class RecordedWorld:
             self._add("new_external", pages, outcome, at, new[1])
         else:
             discovered = self._outlinks.compare(pages, outcome, at, new, self._heard_of, self._born, self.died)
+        significant = self._significant(pages, outcome, at)
         self._take_copies(pages, outcome, at)
-        return Visits(pages, np.full(len(pages), at), outcome, new[0], new[1], size, discovered)
+        words = partial(self._words, pages, at) if has_words(self.recording) else None
+        return Visits(
+            pages, np.full(len(pages), at), outcome, new[0], new[1], size, discovered, significant, words
+        )  # fmt: skip
+
+    def _significant(self, pages: PageIds, outcome: ByteArray, at: float) -> BoolArray | None:
+        """Which visits find a change that the recording's chi-squared test calls significant; None where untested."""
+        if not self.recording.has_change("chi2_p"):
+            return None
+        found = np.zeros(len(pages), dtype=np.int32)
+        if self._tested is None:
+            self._tested = (self.recording.change("chi2_p") < SIGNIFICANT).astype(np.int32)
+        _add_up(pages, outcome, at, self._seen, self._last, self._day, self._tested, found)
+        return np.asarray(found > 0)
+
+    def _words(self, pages: PageIds, at: float) -> npt.NDArray[np.float32]:
+        return words_of(self.recording).rows(pages, at)
 
     @property
     def _size_columns(self) -> tuple[str, ...]:
@@ -110,8 +139,30 @@ class RecordedWorld:
             values = self.recording.change_counts(column) if column else np.empty(0, dtype=np.int32)
             _add_up(pages, outcome, at, self._seen, self._last, self._day, values, out)
 
+    def new_links(self, at: float) -> IntArray:
+        """Count the new links that a visit to each page would find at `at`: for clairvoyants alone."""
+        pages = np.flatnonzero(self._has_copy & (self.stale_since <= at) & (self.died > at))
+        outcome = np.full(len(pages), _CHANGED, dtype=np.uint8)
+        new = np.zeros((2, len(pages)), dtype=np.int32)
+        if self._outlinks is None:
+            self._add("new_internal", pages, outcome, at, new[0])
+            self._add("new_external", pages, outcome, at, new[1])
+        else:
+            self._outlinks.count(pages, outcome, at, new)
+        counts = np.zeros(len(self.died), dtype=np.int32)
+        counts[pages] = new.sum(axis=0)
+        return counts
+
+    @property
+    def seen(self) -> IntArray:
+        """For each page the first change that this crawler has not seen: the copy is the version before it."""
+        return self._seen
+
     def _take_copies(self, pages: PageIds, outcome: ByteArray, at: float) -> None:
+        self._before[pages] = self._seen[pages]
         _see(pages, outcome, at, self._seen, self._last, self._day, self.died, self._has_copy, self.stale_since)
+        first = pages[outcome == _FIRST]
+        self._before[first] = self._seen[first]  # there was no copy before
 
 
 @njit(cache=True, nogil=True)

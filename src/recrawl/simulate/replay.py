@@ -32,6 +32,14 @@ class Validators(StrEnum):
     FRESH = "fresh"  # lies: the ETag is new on every request although the page is the same
 
 
+class Lastmod(StrEnum):
+    """What the sitemaps say of when pages changed."""
+
+    ABSENT = "absent"
+    HONEST = "honest"
+    NOW = "now"  # lies: every page, every time
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """One line of the server's log."""
@@ -49,6 +57,7 @@ class ReplayServer:
     rendering: Rendering
     now: Callable[[], float]
     validators: Validators = Validators.HONEST
+    lastmod: Lastmod = Lastmod.ABSENT
     robots: str = "User-agent: *\nAllow: /\n"
     log: list[Asked] = field(default_factory=list)
     port: int = 0
@@ -133,6 +142,15 @@ class ReplayServer:
 
     def _sitemap(self, host: str, at: float) -> str:
         pages = [self.rendering.page_at(host, path, at) for (own, path) in self.rendering.lives if own == host]
-        urls = [self.rendering.url(page, self.port) for page in pages if page is not None][:SITEMAP_LIMIT]
-        entries = "".join(f"<url><loc>{url}</loc></url>" for url in urls)
+        alive = [page for page in pages if page is not None][:SITEMAP_LIMIT]
+        entries = "".join(
+            f"<url><loc>{self.rendering.url(page, self.port)}</loc>{self._lastmod(page, at)}</url>" for page in alive
+        )
         return f'<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entries}</urlset>'
+
+    def _lastmod(self, page: int, at: float) -> str:
+        if self.lastmod is Lastmod.ABSENT:
+            return ""
+        honest = self.rendering.changed_at(page, self.rendering.version(page, at))
+        day = EPOCH + dt.timedelta(days=at if self.lastmod is Lastmod.NOW else max(honest, 0.0))
+        return f"<lastmod>{day.isoformat()}</lastmod>"

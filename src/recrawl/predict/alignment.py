@@ -1,0 +1,132 @@
+"""How alike two time series are when one may lag behind the other: cross-correlation and dynamic time warping.
+
+Radinsky & Bennett 2013, section 6.3. The cross-correlation with delay d of two series of N points is
+
+    sum over i of (x[i] - mean x) (y[i - d] - mean y) / (N sd(x) sd(y)),      best over d = 1 ... N - 1
+
+so that y, the expert, leads by d steps. A constant series correlates with nothing: 0. Dynamic time warping is the
+least sum of |x[i] - y[j]| over all alignments that begin and end together and never go back.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from recrawl.columns import FloatArray
+
+BLOCK = 256  # rows that are multiplied at once
+
+
+@njit(cache=True, nogil=True)
+def standardise(series: FloatArray, out: FloatArray) -> bool:
+    """Write the series with mean 0 and the sum of squares 1; returns False, and zeros, where it is constant."""
+    n = len(series)
+    mean, square = 0.0, 0.0
+    for v in series:
+        mean += v
+    mean /= max(n, 1)
+    for v in series:
+        square += (v - mean) ** 2
+    if square <= 1e-18 * max(1.0, mean * mean) * n:
+        out[:] = 0.0
+        return False
+    scale = 1.0 / math.sqrt(square)
+    for i in range(n):
+        out[i] = (series[i] - mean) * scale
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def best_lag(x: FloatArray, y: FloatArray, first_lag: int, last_lag: int) -> tuple[float, int]:
+    """Return the greatest cross-correlation of standardised series, and its delay of x behind y."""
+    n = min(len(x), len(y))
+    best, at = -np.inf, first_lag
+    for d in range(first_lag, min(last_lag, n - 1) + 1):
+        total = 0.0
+        for i in range(d, n):
+            total += x[i] * y[i - d]
+        if total > best:
+            best, at = total, d
+    return (best, at) if best > -np.inf else (0.0, 0)
+
+
+@njit(cache=True, nogil=True)
+def cross_correlation(x: FloatArray, y: FloatArray, first_lag: int = 1, last_lag: int = 1 << 30) -> tuple[float, int]:
+    """Return the best cross-correlation of two series as they are, and its delay of x behind y."""
+    n = min(len(x), len(y))
+    a, b = np.empty(n), np.empty(n)
+    if not (standardise(x[:n], a) and standardise(y[:n], b)):
+        return 0.0, 0
+    return best_lag(a, b, first_lag, last_lag)
+
+
+@njit(cache=True, nogil=True)
+def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
+    """Dynamic time warping with a row of the table to work in, one longer than y.
+
+    The step to the left is the only one that waits for its neighbour, so what can be taken at once is.
+    """
+    m = len(y)
+    row[:] = np.inf
+    row[0] = 0.0
+    for i in range(len(x)):
+        diagonal, left = row[0], np.inf
+        row[0] = np.inf
+        v = x[i]
+        for j in range(m):
+            above = row[j + 1]
+            least = diagonal if diagonal < above else above
+            if left < least:
+                least = left
+            left = abs(v - y[j]) + least
+            row[j + 1] = left
+            diagonal = above
+    return row[m]
+
+
+@njit(cache=True, nogil=True)
+def warp(x: FloatArray, y: FloatArray) -> float:
+    """Return the distance by dynamic time warping; 0 for two empty series, inf if one is empty."""
+    if len(x) == 0 or len(y) == 0:
+        return 0.0 if len(x) == len(y) else np.inf
+    return warp_rows(x, y, np.empty(len(y) + 1))
+
+
+@njit(cache=True, nogil=True)
+def correlate_all(x: FloatArray, others: FloatArray) -> FloatArray:
+    """The best cross-correlation of a series with every row.
+
+    All delays of many rows at once are one matrix product, of the rows with the series shifted by each delay.
+    """
+    n = len(x)
+    out = np.zeros(len(others))
+    z = np.empty(n)
+    if n < 2 or not standardise(x, z):
+        return out
+    shifted = np.zeros((n, n - 1))
+    for d in range(1, n):
+        for j in range(n - d):
+            shifted[j, d - 1] = z[j + d]
+    rows = np.empty((min(BLOCK, len(others)), n))
+    for first in range(0, len(others), BLOCK):
+        count = min(BLOCK, len(others) - first)
+        for k in range(count):
+            standardise(others[first + k], rows[k])
+        found = np.dot(rows[:count], shifted)
+        for k in range(count):
+            if rows[k].any():  # a constant row correlates with nothing
+                out[first + k] = found[k].max()
+    return out
+
+
+@njit(cache=True, nogil=True)
+def warp_all(x: FloatArray, others: FloatArray) -> FloatArray:
+    """The distance of a series to every row."""
+    out = np.empty(len(others))
+    row = np.empty(others.shape[1] + 1)
+    for k in range(len(others)):
+        out[k] = warp_rows(x, others[k], row)
+    return out

@@ -1,0 +1,83 @@
+"""Chances that mean what they say: how far the trees are trusted beside the prior, and a correction of the odds.
+
+    logit p = a + b (logit p0 + w trees),  0 <= w <= 1
+
+a, b and b w maximise the likelihood of the latest predictions, each made before the visit that it is about, with a
+normal prior around a = 0, b = w = 1 that is worth some visits (stacking, Wolpert 1992, with the logistic correction of
+Platt 1999). Trees that know nothing beyond the prior so lose their say. They never get more than they were trained to
+have: visits are made where the sum is high, and among those the trees' part looks more telling than it is. a and b do
+not touch the order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from recrawl.columns import BoolArray, FloatArray
+
+KEPT = 60_000  # predictions
+STEPS = 8  # of Newton's method
+PRIOR = 20.0  # weight of a = 0, b = w = 1
+SLOPES = (0.2, 3.0)
+SMALLEST = 1e-4  # of p0, so that its log-odds stay finite
+
+
+@dataclass
+class Calibration:
+    """The three numbers and the predictions that they are fitted to."""
+
+    shift: float = 0.0
+    slope: float = 1.0
+    trust: float = 1.0  # in the trees
+    _seen: list[tuple[FloatArray, FloatArray, BoolArray, FloatArray]] = field(default_factory=list)
+
+    def learn(self, prior: FloatArray, trees: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
+        """Keep what the prior and the trees said, and what came true."""
+        self._seen.append((logit(prior), trees, changed, weight))
+        while sum(len(seen[0]) for seen in self._seen[1:]) > KEPT:
+            self._seen.pop(0)
+
+    def __bool__(self) -> bool:
+        """Whether any prediction has been judged yet."""
+        return bool(self._seen)
+
+    def fit(self) -> None:
+        """Fit the three numbers anew."""
+        if not self._seen:
+            return
+        prior, trees, found, weight = (np.concatenate(column) for column in zip(*self._seen, strict=True))
+        _, slope, part = _logistic(np.stack([np.ones_like(prior), prior, trees], axis=1), found, weight)
+        trust = float(np.clip(part / slope, 0.0, 1.0)) if slope > 0.0 else 1.0
+        shift, slope = _logistic(np.stack([np.ones_like(prior), prior + trust * trees], axis=1), found, weight)
+        if np.isfinite([trust, shift, slope]).all():
+            self.trust, self.shift, self.slope = trust, float(shift), float(np.clip(slope, *SLOPES))
+
+    def chance(self, prior: FloatArray, trees: FloatArray) -> FloatArray:
+        """Return p."""
+        return sigmoid(self.shift + self.slope * (logit(prior) + self.trust * trees))
+
+
+def _logistic(rows: FloatArray, found: BoolArray, weight: FloatArray) -> FloatArray:
+    """Return the weights of a logistic regression with a normal prior around 0, 1, 1, ... (Newton's method)."""
+    neutral = np.ones(rows.shape[1])
+    neutral[0] = 0.0
+    best = neutral
+    for _ in range(STEPS):
+        p = sigmoid(rows @ best)
+        slope = rows.T @ (weight * (found - p)) - PRIOR * (best - neutral)
+        bend = (rows * (weight * p * (1.0 - p))[:, None]).T @ rows + PRIOR * np.eye(len(neutral))
+        best = best + np.linalg.solve(bend, slope)
+    return best.round(6)  # the order of the rows shows in the last digits only, and should not show at all
+
+
+def logit(p: FloatArray) -> FloatArray:
+    """Return the log-odds, kept finite."""
+    p = np.clip(p, SMALLEST, 1.0 - SMALLEST)
+    return np.asarray(np.log(p / (1.0 - p)))
+
+
+def sigmoid(x: FloatArray) -> FloatArray:
+    """Return the chance with these log-odds."""
+    return np.asarray(1.0 / (1.0 + np.exp(-x)))

@@ -1,0 +1,244 @@
+"""What a change is: from two versions of a page to its kind, size and significance.
+
+Significance (Radinsky & Bennett 2013, eq. 1): a change is significant if the chi-squared test that both versions draw
+their words from one distribution has p < 0.05. With counts a_w (sum A) before and b_w (sum B) after,
+
+    X2 = sum over the cells of (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b),    cells - 1 degrees of freedom
+
+Small counts: the test needs about 5 expected in each cell (Cochran 1954). Words with fewer are pooled, one after
+another in the order of their hashes, until a cell expects 5 in both versions; what is left at the end joins the last
+cell (where that is a pooled one, else it is left out). The order of the hashes has nothing to do with the texts, so
+pooling does not bias the test, as pooling what came and what went would. With fewer than two cells there is no test:
+p is NaN and only the effect size can decide.
+
+Large samples: on a long page a slight shift of common words has a tiny p. `Rule.effect` asks besides for Cramer's
+V = sqrt(X2 / (A + B)), which is 0 for equal distributions, 1 for disjoint ones and does not grow with the page: 0.1 is
+by convention a small effect.
+
+Two versions of a page are not independent samples: what was not edited is in both. So the test is conservative, and a
+change that is significant by it rewrote a good part of the page. `Rule.rewritten` takes instead the share of the words
+that were added or removed, |a - b| / (A + B) summed over the words, as a plain effect size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+from numba import njit
+from scipy import special
+
+from recrawl.columns import FloatArray, IntArray
+from recrawl.see.fingerprint import digest, digest_of_bytes, hamming, simhash, stable_text
+from recrawl.see.words import Bag, Buckets, Counts, bag_of, split_words
+
+LEVEL = 0.05  # of significance
+EXPECTED = 5.0  # in each cell of the test
+SMALL_EFFECT = 0.1  # of Cramer's V, by convention
+
+
+class Kind(IntEnum):
+    """What sort of change, from none to great; a later kind is a greater change."""
+
+    SAME = 0  # nothing differs
+    ROTATING = 1  # only what differs between any two visits: clocks, counters, tokens
+    LINKS = 2  # the text is the same, links are not
+    ORDER = 3  # the same words in another order, or other marks between them
+    WORDS = 4  # words came or went, not significantly
+    OPAQUE = 5  # there is no text to compare, and the bytes differ
+    SIGNIFICANT = 6  # the distribution of the words is another
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of a page. Content that is not text has only a body."""
+
+    text: str = ""
+    links: Collection[str] = ()
+    body: bytes = b""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a change is significant: the chi-squared test at `level`, and an effect of at least this size.
+
+    With `test=False` the effect sizes alone decide: Cramer's V of at least `effect` and a share of `rewritten` words.
+    """
+
+    level: float = LEVEL
+    effect: float = 0.0
+    rewritten: float = 0.0
+    test: bool = True
+
+    def holds(self, p: float, v: float, rewritten: float) -> bool:
+        """Whether a change with this p-value and these effect sizes is significant; NaN is no evidence."""
+        if v < self.effect or rewritten < self.rewritten or rewritten <= 0.0:
+            return False
+        return not self.test or p < self.level
+
+
+PAPER = Rule()
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far two bags of words are apart."""
+
+    chi2: float
+    cells: int
+    p: float  # NaN where no test is possible
+    effect: float  # Cramer's V
+    cosine: float  # 1 for two empty bags, 0 if one is empty
+    magnitude: float  # Euclidean length of the difference of the counts
+    added: int  # words, with repetition
+    removed: int
+    rewritten: float  # words added and removed, as a share of the words of both versions
+
+
+@dataclass(frozen=True)
+class Change:
+    """What differs between two versions of a page."""
+
+    kind: Kind
+    distance: Distance
+    simhash_bits: int  # in which the simhashes differ
+    words_added: Mapping[str, int] = field(default_factory=dict)
+    words_removed: Mapping[str, int] = field(default_factory=dict)
+    links_added: frozenset[str] = frozenset()
+    links_removed: frozenset[str] = frozenset()
+
+    @property
+    def significant(self) -> bool:
+        """Whether the distribution of the words is another, by the rule that was asked for."""
+        return self.kind == Kind.SIGNIFICANT
+
+    @property
+    def significance(self) -> float:
+        """The p-value of the chi-squared test; NaN where there is none."""
+        return self.distance.p
+
+    @property
+    def magnitude(self) -> float:
+        """The length of the change vector."""
+        return self.distance.magnitude
+
+
+def compare(old: Version, new: Version, rule: Rule = PAPER) -> Change:
+    """Say what changed from one version to another."""
+    before, after = Counter(split_words(old.text)), Counter(split_words(new.text))
+    distance = distance_of(bag_of(old.text), bag_of(new.text))
+    gained, lost = frozenset(new.links) - frozenset(old.links), frozenset(old.links) - frozenset(new.links)
+    return Change(
+        kind=_kind(old, new, before == after, bool(gained or lost), distance, rule),
+        distance=distance,
+        simhash_bits=hamming(simhash(old.text), simhash(new.text)),
+        words_added=dict(after - before),
+        words_removed=dict(before - after),
+        links_added=gained,
+        links_removed=lost,
+    )
+
+
+def _kind(old: Version, new: Version, same_words: bool, links: bool, distance: Distance, rule: Rule) -> Kind:
+    if not old.text.strip() and not new.text.strip():
+        if digest_of_bytes(old.body) != digest_of_bytes(new.body):
+            return Kind.OPAQUE
+        return Kind.LINKS if links else Kind.SAME
+    if digest(old.text) == digest(new.text):
+        return Kind.LINKS if links else Kind.SAME
+    if stable_text(old.text) == stable_text(new.text):
+        return Kind.LINKS if links else Kind.ROTATING
+    if same_words:
+        return Kind.ORDER
+    return Kind.SIGNIFICANT if rule.holds(distance.p, distance.effect, distance.rewritten) else Kind.WORDS
+
+
+def distance_of(old: Bag, new: Bag) -> Distance:
+    """Return how far two bags are apart."""
+    row = np.zeros(8)
+    _compare(old.bucket, old.count, new.bucket, new.count, row)
+    chi2, cells, effect, cosine, magnitude, added, removed, rewritten = row.tolist()
+    p = p_value(chi2, cells)
+    return Distance(chi2, int(cells), p, effect, cosine, magnitude, int(added), int(removed), rewritten)
+
+
+def p_value(chi2: float, cells: float) -> float:
+    """Return P(chi-squared with cells - 1 degrees of freedom >= chi2): 0 if a version is empty, NaN with one cell."""
+    if math.isinf(chi2):
+        return 0.0
+    return float(special.chdtrc(cells - 1.0, chi2)) if cells >= 2 else math.nan
+
+
+@njit(cache=True, nogil=True)
+def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray, new: IntArray) -> FloatArray:
+    """Compare version old[i] with version new[i]: chi2, cells, V, cosine, magnitude, added, removed, rewritten."""
+    out = np.zeros((len(old), 8))
+    for k in range(len(old)):
+        i, i_end, j, j_end = start[old[k]], start[old[k] + 1], start[new[k]], start[new[k] + 1]
+        _compare(bucket[i:i_end], count[i:i_end], bucket[j:j_end], count[j:j_end], out[k])
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_count: Counts, out: FloatArray) -> None:
+    """Go through both bags in the order of the buckets."""
+    A, B = float(old_count.sum()), float(new_count.sum())
+    if A == 0 or B == 0:
+        _with_empty(out, A, B, old_count, new_count)
+        return
+    low = min(A, B) / (A + B)  # the share of a word's occurrences that the shorter version expects
+    up, down = np.sqrt(B / A), np.sqrt(A / B)
+    dot, aa, bb, square, added, removed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    chi2, cells, pool_a, pool_b, last_a, last_b = 0.0, 0, 0.0, 0.0, 0.0, 0.0
+    i, j = 0, 0
+    while i < len(old_bucket) or j < len(new_bucket):
+        a, b = 0.0, 0.0
+        here = old_bucket[i] if i < len(old_bucket) else 1 << 30
+        there = new_bucket[j] if j < len(new_bucket) else 1 << 30
+        if here <= there:
+            a = float(old_count[i])
+            i += 1
+        if there <= here:
+            b = float(new_count[j])
+            j += 1
+        dot += a * b
+        aa += a * a
+        bb += b * b
+        square += (a - b) ** 2
+        added += max(b - a, 0.0)
+        removed += max(a - b, 0.0)
+        if (a + b) * low >= EXPECTED:
+            chi2 += (up * a - down * b) ** 2 / (a + b)
+            cells += 1
+            continue
+        pool_a += a
+        pool_b += b
+        if (pool_a + pool_b) * low >= EXPECTED:
+            chi2 += (up * pool_a - down * pool_b) ** 2 / (pool_a + pool_b)
+            cells += 1
+            last_a, last_b, pool_a, pool_b = pool_a, pool_b, 0.0, 0.0
+    if pool_a + pool_b > 0 and last_a + last_b > 0:  # the rest joins the last cell
+        a, b = last_a + pool_a, last_b + pool_b
+        chi2 += (up * a - down * b) ** 2 / (a + b) - (up * last_a - down * last_b) ** 2 / (last_a + last_b)
+    out[0], out[1] = max(chi2, 0.0), cells
+    out[2] = min(np.sqrt(out[0] / (A + B)), 1.0)
+    out[3] = min(dot / np.sqrt(aa * bb), 1.0)
+    out[4], out[5], out[6] = np.sqrt(square), added, removed
+    out[7] = (added + removed) / (A + B)
+
+
+@njit(cache=True, nogil=True)
+def _with_empty(row: FloatArray, A: float, B: float, old: Counts, new: Counts) -> None:
+    """An empty version beside one with words: every word is new, chi2 is infinite and V is 1."""
+    same = A == 0 and B == 0
+    row[0], row[1], row[2], row[3] = (0.0, 0, 0.0, 1.0) if same else (np.inf, 2, 1.0, 0.0)
+    square = 0.0
+    for count in old:
+        square += float(count) ** 2
+    for count in new:
+        square += float(count) ** 2
+    row[4], row[5], row[6], row[7] = np.sqrt(square), B, A, 0.0 if same else 1.0

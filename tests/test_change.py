@@ -1,0 +1,124 @@
+"""What a change is: kind, size and significance of the difference between two versions."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from recrawl.see.change import Kind, Rule, Version, compare, distance_of
+from recrawl.see.words import BUCKETS, bag_of, bucket_of, split_words
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "東京", "x1"]), max_size=60)
+
+
+@given(st.text(max_size=300))
+def test_words_are_counted_as_python_would(text: str) -> None:
+    """The compiled counter finds the words and buckets of a regular expression and zlib's CRC-32, in any script."""
+    bag = bag_of(text)
+    expected = Counter(bucket_of(word) for word in split_words(text))
+    assert dict(zip(bag.bucket.tolist(), bag.count.tolist(), strict=True)) == dict(expected)
+    assert (np.diff(bag.bucket) > 0).all()
+
+
+def test_fewer_buckets_fold_the_same_hash() -> None:
+    """A smaller hash space adds up the buckets of the larger one."""
+    text = " ".join(f"word{i}" for i in range(500))
+    large, small = bag_of(text), bag_of(text, 64)
+    folded = np.bincount(large.bucket % 64, large.count, minlength=64)
+    assert small.count.tolist() == folded[small.bucket].tolist()
+    assert small.total == large.total == 500
+    assert BUCKETS % 64 == 0
+
+
+def test_chi_squared_by_hand() -> None:
+    """Four words 40 times each, one replaced: X2 = 2 * 40^2/40 = 80 with five cells, V = sqrt(80/320) = 1/2."""
+    change = compare(Version("a b c d " * 40), Version("a b c e " * 40))
+    assert change.distance.chi2 == pytest.approx(80.0)
+    assert change.distance.cells == 5
+    assert change.significance == pytest.approx(stats.chi2.sf(80.0, 4))
+    assert change.distance.effect == pytest.approx(0.5)
+    assert change.kind == Kind.SIGNIFICANT
+    assert change.words_added == {"e": 40}
+    assert change.words_removed == {"d": 40}
+    assert change.magnitude == pytest.approx(math.sqrt(2 * 40**2))
+    assert change.distance.cosine == pytest.approx(0.75)
+
+
+def test_the_test_is_scipys_where_no_word_is_rare() -> None:
+    """With at least five expected everywhere the statistic is that of the contingency table, whatever the lengths."""
+    old, new = "a " * 50 + "b " * 20 + "c " * 30, "a " * 20 + "b " * 30 + "c " * 90
+    statistic, p, _, _ = stats.chi2_contingency([[50, 20, 30], [20, 30, 90]], correction=False)
+    distance = distance_of(bag_of(old), bag_of(new))
+    assert distance.chi2 == pytest.approx(statistic)
+    assert distance.p == pytest.approx(p)
+
+
+def test_rare_words_are_pooled_until_five_are_expected() -> None:
+    """Forty words that occur once in each version make cells of at least five expected, never forty cells of one."""
+    text = " ".join(f"w{i}" for i in range(40))
+    distance = distance_of(bag_of(text), bag_of(text))
+    assert distance.cells == 8
+    assert distance.chi2 == 0.0
+    assert distance.p == 1.0
+
+
+def test_with_long_pages_the_effect_size_decides() -> None:
+    """A slight shift on a very long page is significant by p; an effect size of 0.1 says that it is small."""
+    old, new = Version("a " * 20_000 + "b " * 20_000), Version("a " * 20_500 + "b " * 19_500)
+    assert compare(old, new).significant
+    assert not compare(old, new, Rule(effect=0.1)).significant
+    assert compare(Version("a " * 200 + "b " * 200), Version("a " * 300 + "b " * 100), Rule(effect=0.1)).significant
+
+
+def test_the_share_of_rewritten_words_can_decide_alone() -> None:
+    """Without the test a change of 1% of the words counts, however small the page."""
+    rule = Rule(test=False, rewritten=0.01)
+    assert compare(Version("one two three"), Version("one two four"), rule).significant
+    assert not compare(Version("x " * 1000 + "a"), Version("x " * 1000 + "b"), rule).significant
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        (Version("same words"), Version("same words"), Kind.SAME),
+        (Version("now 12:30:05\nnews"), Version("now 12:31:07\nnews"), Kind.ROTATING),
+        (Version("text", links={"a"}), Version("text", links={"b"}), Kind.LINKS),
+        (Version("one two"), Version("two, one!"), Kind.ORDER),
+        (Version("one two"), Version("one three"), Kind.WORDS),
+        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG2"), Kind.OPAQUE),
+        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG1"), Kind.SAME),
+        (Version(""), Version("words at last"), Kind.SIGNIFICANT),
+        (Version("words"), Version(" \n "), Kind.SIGNIFICANT),
+        (Version("!!! ---"), Version("??? ---"), Kind.ORDER),
+    ],
+)
+def test_kinds(old: Version, new: Version, kind: Kind) -> None:
+    """Each kind of change has its name; content without words is judged by its bytes, an emptied page is a change."""
+    assert compare(old, new).kind == kind
+
+
+def test_links_are_told() -> None:
+    """What links came and went is part of the change, also beside a change of words."""
+    change = compare(Version("a", links=["x", "y"]), Version("b", links=["y", "z"]))
+    assert change.links_added == {"z"}
+    assert change.links_removed == {"x"}
+
+
+@given(WORDS, WORDS)
+def test_distances_are_symmetric_and_bounded(first: list[str], second: list[str]) -> None:
+    """Swapping the versions swaps what was added and removed and leaves every distance; shares stay within 0 and 1."""
+    a, b = bag_of(" ".join(first)), bag_of(" ".join(second))
+    there, back = distance_of(a, b), distance_of(b, a)
+    assert (there.added, there.removed) == (back.removed, back.added)
+    assert there.chi2 == pytest.approx(back.chi2)
+    assert there.added == sum((Counter(second) - Counter(first)).values())
+    assert 0 <= there.effect <= 1
+    assert 0 <= there.cosine <= 1 + 1e-12
+    assert 0 <= there.rewritten <= 1
+    assert (there.rewritten == 0) == (Counter(first) == Counter(second))

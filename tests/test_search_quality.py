@@ -1,0 +1,186 @@
+"""Search over the crawler's copies, and the two steps of judging its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recrawl.columns import IntArray
+from recrawl.errors import InputError, RecordingError
+from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.measures import make_measures
+from recrawl.evaluate.queries import Query, draw_queries, query_of, read_queries
+from recrawl.evaluate.search import Index, questions_of, search
+from recrawl.evaluate.searching import Searcher
+from recrawl.evaluate.twosample import paired_t, two_sample_t
+from recrawl.evaluate.wordings import wordings
+from recrawl.remember.recording import Recording
+from recrawl.see.words import bucket_of
+from recrawl.simulate.recorded import RecordedWorld
+from tiny import GITWEB_MINI, tables
+
+CAT, DOG, FOX = (bucket_of(word) for word in ("cat", "dog", "fox"))
+
+
+def lists(*rows: list[int]) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    made = np.empty(len(rows), dtype=object)
+    made[:] = [np.array(row) for row in rows]
+    return made
+
+
+def animals(*, texts: bool = False) -> Recording:
+    """Page 0: cat, from day 2.5 on dog (the change of day 1.5 touches no word). Page 1: cat. Page 2: cat, dies on 3.5.
+
+    Page 3: dog, and a cat beside it from day 4.5 on.
+    """
+    made = tables(
+        6, [[1.5, 2.5], [], [], [4.5]], died=[np.nan, np.nan, 3.5, np.nan],
+        d_words_added=[0, 1, 1], d_words_removed=[0, 1, 0],
+    )  # fmt: skip
+    made["terms"] = {
+        "page_id": np.array([0, 0, 1, 2, 3, 3]),
+        "when": np.array(["start", "end", "start", "start", "start", "end"], dtype=object),
+        "bucket": lists([CAT], [DOG], [CAT], [CAT], [DOG], sorted([CAT, DOG])),
+        "count": lists([1], [1], [4], [1], [1], [1, 1]),
+        "total": np.array([1, 1, 4, 1, 1, 2]),
+    }
+    if texts:
+        made["texts"] = {
+            "page_id": np.array([0, 0, 0]),
+            "day": np.array([0.0, 1.5, 2.5]),
+            "text": np.array(["fox", "fox fox", "dog"], dtype=object),
+        }
+    return Recording.from_arrays(made)
+
+
+def held(recording: Recording, seen: IntArray) -> set[tuple[int, int, float]]:
+    found = wordings(recording, np.sort([CAT, DOG, FOX]))
+    page, word, count = found.at(seen, np.ones(len(recording), dtype=np.bool_))
+    return {(int(p), int(found.words[w]), float(c)) for p, w, c in zip(page, word, count, strict=True)}
+
+
+def test_words_turn_at_a_change_that_touched_words() -> None:
+    """A change without words leaves the text as it was; the one with words turns cat into dog."""
+    web = animals()
+    quiet = {(1, CAT, 4.0), (2, CAT, 1.0), (3, DOG, 1.0)}
+    assert held(web, np.array([0, 2, 2, 2])) == {(0, CAT, 1.0)} | quiet
+    assert held(web, np.array([1, 2, 2, 2])) == {(0, CAT, 1.0)} | quiet
+    assert held(web, np.array([2, 2, 2, 2])) == {(0, DOG, 1.0)} | quiet
+    assert held(web, np.array([2, 2, 2, 3])) == {(0, DOG, 1.0), (3, CAT, 1.0)} | quiet
+
+
+def test_texts_are_counted_where_there_are() -> None:
+    """Every version's own words, instead of those of first and last."""
+    web = animals(texts=True)
+    assert {(p, w, c) for p, w, c in held(web, np.array([0, 2, 2, 2])) if p == 0} == {(0, FOX, 1.0)}
+    assert {(p, w, c) for p, w, c in held(web, np.array([1, 2, 2, 2])) if p == 0} == {(0, FOX, 2.0)}
+    assert {(p, w, c) for p, w, c in held(web, np.array([2, 2, 2, 2])) if p == 0} == {(0, DOG, 1.0)}
+
+
+def test_scores_by_hand() -> None:
+    """Of two pages with the word four times, the shorter is first; one that has both words beats both; rank counts."""
+    page, word = np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1])
+    index = Index(page, word, np.array([4.0, 4.0, 1.0, 1.0]), 2, np.array([16.0, 4.0, 4.0]), 3)
+    queries = [Query((3,)), Query((3, 7))]
+    questions = questions_of(queries, np.array([3, 7]))
+    sums, _ = index.ask(questions)
+    idf = 1 + np.log(3 / 4)
+    assert sums.toarray()[:, 0] == pytest.approx([2 * idf**2 / 4, 2 * idf**2 / 2, idf**2 / 2])
+    tie = np.arange(3)
+    first, both = search(index, queries, questions, np.zeros(3), tie)
+    assert first.pages.tolist() == [1, 0, 2]  # 0 and 2 have the same score, and go by the tie
+    assert both.pages[0] == 2
+    assert both.matched.tolist() == [2, 1, 1]
+    ranked = search(index, queries, questions, np.array([1.0, 0.1, 0.1]), tie)[0]
+    assert ranked.pages.tolist() == [0, 1, 2]
+
+
+def test_a_query_without_hits() -> None:
+    """No page has the word: no results, no freshness, and no precision as no live page answers either."""
+    web = animals()
+    world = RecordedWorld(web)
+    found = Searcher(web, [Query((FOX,)), Query(())]).judge(world, np.ones(4, dtype=np.bool_), np.zeros(4), 1.0)
+    assert np.isnan(found.fresh).all()
+    assert np.isnan(found.precision).all()
+    assert found.results == 0
+
+
+def test_lucky_and_embarrassing_by_hand() -> None:
+    """On day 4, without a visit: page 0 no longer has a cat, page 2 is dead, page 1 is as it was.
+
+    cat finds pages 0, 1, 2 of which one is fresh; all promise, only page 1 gives: AP is 1 over its rank, and two are
+    embarrassing. dog finds page 3 alone, though page 0 has one now: AP 1/2. After day 4.5 page 3 is stale, but lucky.
+    """
+    web = animals()
+    world = RecordedWorld(web)
+    searcher = Searcher(web, [Query((CAT,)), Query((DOG,))])
+    everyone = np.ones(4, dtype=np.bool_)
+    found = searcher.judge(world, everyone, np.zeros(4), 4.0)
+    rank = searcher.search(world.seen, everyone, np.zeros(4))[0].pages.tolist().index(1) + 1
+    assert found.fresh == pytest.approx([1 / 3, 1.0])
+    assert found.precision == pytest.approx([1 / rank, 1 / 2])
+    assert (found.results, found.promised, found.lucky, found.embarrassing) == (4, 4, 0, 2)
+    later = searcher.judge(world, everyone, np.zeros(4), 5.0)
+    assert later.lucky == 1
+    assert later.fresh[1] == 0.0
+
+
+def test_fresh_copies_are_fresh() -> None:
+    """The ideal crawler has nothing stale, lucky or embarrassing; here every result is an answer."""
+    ideal = Searcher(animals(), [Query((CAT,)), Query((DOG,))]).ideal(4.0)
+    assert ideal.fresh.tolist() == [1.0, 1.0]
+    assert ideal.precision.tolist() == [1.0, 1.0]
+    assert ideal.lucky == ideal.embarrassing == 0
+
+
+def test_queries_from_a_file(tmp_path: Path) -> None:
+    """One query a line, words in any case; lines without a word are passed over, a file without any is refused."""
+    file = tmp_path / "queries.txt"
+    file.write_text("Cat and dog\n\n  --\nfox, Fox\n")
+    first, second = read_queries(file)
+    assert set(first.words) >= {bucket_of("cat"), bucket_of("dog")}
+    assert second == Query((bucket_of("fox"),), "fox, Fox")
+    assert query_of("FOX").words == second.words
+    file.write_text("\n...\n")
+    for path in (file, tmp_path / "none.txt"):
+        with pytest.raises(InputError):
+            read_queries(path)
+
+
+def test_drawn_queries_come_again_by_their_seed() -> None:
+    """The same seed draws the same queries, of words that are there; without words there is nothing to draw."""
+    web = animals()
+    drawn = draw_queries(web, 30, seed=4)
+    assert drawn == draw_queries(web, 30, seed=4) != draw_queries(web, 30, seed=5)
+    assert {word for query in drawn for word in query.words} == {CAT, DOG}
+    with pytest.raises(RecordingError):
+        draw_queries(Recording.from_arrays(tables(3, [[]])), 3)
+
+
+def test_t_values_by_hand() -> None:
+    """(1, 2, 3) against (0, 1, 2): t = 1 / sqrt(1/3 + 1/3) as two samples; as pairs they differ by 1 for certain."""
+    a, b = np.array([1.0, 2.0, 3.0, np.nan]), np.array([0.0, 1.0, 2.0, np.nan])
+    assert two_sample_t(a, b) == pytest.approx(np.sqrt(1.5))
+    assert paired_t(a[None], b[None]) == np.inf
+    assert two_sample_t(a, a) == paired_t(a[None], a[None]) == 0
+    assert paired_t(np.array([[1.0, 3.0]]), np.array([[0.0, 0.0]])) == pytest.approx(2.0)
+    assert np.isnan(two_sample_t(a[:1], b))
+
+
+def test_measures_without_words_are_refused() -> None:
+    """A recording without words has no search results to judge."""
+    with pytest.raises(RecordingError):
+        crawl(Recording.from_arrays(tables(4, [[1.5], []])), "age", Plan(1.0, 0.5), make_measures("MAPAt10"))
+
+
+@pytest.mark.skipif(not GITWEB_MINI.exists(), reason="the recording gitweb-mini is not beside the project")
+def test_search_measures_on_real_pages() -> None:
+    """Visiting every page keeps all results fresh; the measures are shares, and age in a crawl that visits little."""
+    web = Recording.open(GITWEB_MINI).window(0.0, 56.0)
+    measures = make_measures("FreshnessAt10,MAPAt10")
+    all_pages = crawl(web, "round-robin", Plan(14.0, 1.0, warmup=1), measures)
+    few = crawl(web, "round-robin", Plan(14.0, 0.01, warmup=1), measures)
+    assert all_pages.value(measures[0]) > 0.95 > few.value(measures[0])
+    assert 0 <= few.value(measures[1]) <= all_pages.value(measures[1]) + 0.02 <= 1.02
