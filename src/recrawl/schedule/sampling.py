@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from scipy import special
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 
@@ -30,8 +29,10 @@ def means(values: FloatArray, group: IntArray, groups: int) -> tuple[IntArray, F
 
 def sufficient(count: IntArray, deviation: FloatArray, confidence: float, delta: float) -> BoolArray:
     """Whether the samples are large enough; one of fewer than two pages never is."""
+    from scipy.special import stdtrit  # half a second to import, which every crawl would wait for
+
     degrees = np.maximum(count - 1, 1)
-    half = special.stdtrit(degrees, (1.0 + confidence) / 2.0) * deviation / np.sqrt(np.maximum(count, 1))
+    half = stdtrit(degrees, (1.0 + confidence) / 2.0) * deviation / np.sqrt(np.maximum(count, 1))
     return np.asarray((count >= 2) & (half <= delta))
 
 

@@ -21,7 +21,7 @@ _HEAD_BYTES = 8_192
 _MAX_FEEDS = 16
 _MAX_META_CHARS = 2_000
 _NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
-_ROOTED = (b"/", b"https://", b"http://")
+_ABSOLUTE = (b"https://", b"http://")
 _PLAIN = re.compile(rb"((?:\.\./)*)([\w~-]+(?:[./][\w~-]+)*/?(?:\?[\w~=&.-]+)?)")
 _MAX_PLAIN_BYTES = 500
 _CACHED = frozenset(
@@ -160,8 +160,11 @@ def _resolve(target: bytes, base: str, folders: list[str]) -> tuple[str, str]:
     """Return a link's address and host, empty if it names no page."""
     if target.startswith(_NO_PAGE):
         return "", ""
-    if target.startswith(_ROOTED):
-        return _rooted(target, split(base).origin)
+    if target.startswith(b"/"):
+        plain_path = _beside(target[1:], folders[-1:])
+        return plain_path or _rooted(target, folders[-1][:-1])
+    if target.startswith(_ABSOLUTE):
+        return _rooted(target, folders[-1][:-1])
     return _beside(target, folders) or _target(target, Base(base))
 
 
