@@ -17,7 +17,8 @@ from recrawl.schedule.policy import Setting
 from recrawl.simulate.recorded import RecordedWorld
 from tiny import random_tables, recording
 
-EXAMPLES = {"explore": "explore(cg, 0.3)", "gp": "gp:t-cg"}  # of policies that must be told something
+# of policies that must be told something
+EXAMPLES = {"explore": "explore(cg, 0.3)", "chase": "chase(cg)", "gp": "gp:t-cg"}
 VARIANTS = [
     "gad(over=cycles)",
     "bayes(a=1, b=2)",
@@ -32,6 +33,7 @@ VARIANTS = [
     "explore(explore(nutch(first=3d), 20%), share=0.5)",
     "explore(coin, 0)",
     "explore(freq, 1)",
+    "chase(explore(nad, 0.2), change=large, words=5)",
 ]
 
 

@@ -18,6 +18,10 @@ from recrawl.remember.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
 RING = 8  # how many last outcomes are kept per page
+COUNTED = (  # columns that depend on which visits found a change
+    *("n", "changes", "last_visit", "last_change", "last_cycle", "ring"),
+    *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
+)
 
 _CHANGED, _FIRST, _GONE, _FAILED = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE, Outcome.FAILED))
 
@@ -107,6 +111,10 @@ class Memory:
         np.add.at(self._site_visits, self.site[visits.pages], 1)
         self.new_links[visits.pages, 0] += visits.new_internal.astype(np.int32)  # a batch has a page at most once
         self.new_links[visits.pages, 1] += visits.new_external.astype(np.int32)
+        self.count(visits)
+
+    def count(self, visits: Visits) -> None:
+        """Take in the outcomes of visits: the columns COUNTED, `asked` and `gone`."""
         _record(
             visits.pages,
             visits.at,

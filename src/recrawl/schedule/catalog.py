@@ -6,6 +6,7 @@ from __future__ import annotations
 # isort: off
 from recrawl.schedule import topk
 from recrawl.schedule import rotation
+from recrawl.schedule import chase
 from recrawl.schedule import frequency
 from recrawl.schedule import coin
 from recrawl.schedule import planned
@@ -25,6 +26,7 @@ from recrawl.schedule.policy import make_policy, policies
 
 __all__ = [
     "adaptive",
+    "chase",
     "clusters",
     "coin",
     "experts",
