@@ -88,10 +88,14 @@ def test_each_cut_makes_the_criterion_larger() -> None:
 
 def test_better_than_scikit_learn() -> None:
     """On the same unit vectors the criterion is not below that of BisectingKMeans."""
-    from benchmarks.clusters import pages_like
     from sklearn.cluster import BisectingKMeans
 
-    rows = pages_like(3_000, 48, seed=5)
+    draw = np.random.default_rng(5)
+    share = 1.0 / np.arange(1, 251)  # 250 groups of Zipf sizes, a third of the columns are flags
+    group = draw.choice(250, 3_000, p=share / share.sum())
+    rows = draw.gamma(0.5, 1.0, (250, 48))[group] + draw.gamma(0.7, 0.25, (3_000, 48))
+    rows[:, :16] = rows[:, :16] > 0.8
+    rows = (rows / np.linalg.norm(rows, axis=1)[:, None]).astype(np.float32)
     theirs = BisectingKMeans(30, random_state=0).fit_predict(rows).astype(np.int64)
     assert bisect(rows, 30).value >= criterion(rows, theirs)
 
