@@ -6,7 +6,6 @@ crawl believes. The oracle is simulated on the same recording with the same budg
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -29,11 +28,11 @@ from recrawl.run.world import Noted
 from recrawl.schedule.catalog import policies
 from recrawl.see.url import host_of, normalise
 from recrawl.simulate.render import Rendering
-from recrawl.simulate.replay import ReplayServer
+from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic import synthesize
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
-PORT = 18_520
+PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free
 EPOCH_DAY = 20_089.0  # 2025-01-01, the replayed web's day 0
 MEASURES = make_measures("ChangeRate,ChangesFound,Freshness,NewPages")
 
@@ -115,23 +114,12 @@ def demonstrate(recording: Recording, folder: Path, seed: int, show: Show) -> li
     judged = []
     for policy in (learned_policy(), "age"):
         clock = WebClock()
-        with ReplayServer(Rendering(recording), lambda clock=clock: clock.day, port=_port()) as server:  # type: ignore[misc]
+        with ReplayServer(Rendering(recording), lambda clock=clock: clock.day, port=port_if_free(PORT)) as server:  # type: ignore[misc]
             judged.append(_live(server, clock, folder / policy, policy, plan, show))
     bound = crawl(recording, "oracle", plan, MEASURES)
     found = [int(count) for count in bound.parts[0, :, 0]]
     judged.append(Judged("oracle", False, found, _discovered(bound), bound))
     return judged
-
-
-def _port() -> int:
-    """Return the same port each time where it is free: it is part of every address, and so of how ties are broken."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", PORT))
-        except OSError:
-            return 0
-    return PORT
 
 
 def _live(server: ReplayServer, clock: WebClock, folder: Path, policy: str, plan: Plan, show: Show) -> Judged:

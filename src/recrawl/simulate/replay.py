@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime as dt
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -48,6 +49,17 @@ class Asked:
     host: str
     path: str
     status: int
+
+
+def port_if_free(port: int) -> int:
+    """Return the port if nobody listens on it, 0 (any) otherwise."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return 0
+    return port
 
 
 @dataclass
