@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import re
+import time
 from collections.abc import Awaitable
 from pathlib import Path
 from typing import TypeVar
@@ -168,7 +169,10 @@ def test_cancelled_waiters_leave_the_gate_open() -> None:
         await asyncio.sleep(0.01)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
+        assert waiting.cancelled()
+        asked_s = time.monotonic()
         await asyncio.wait_for(ask_once(gate), 10.0)
+        assert time.monotonic() - asked_s < 5.0  # its delay, not the waiter's ten seconds
 
     run(crawl())
 
