@@ -52,7 +52,7 @@ class Evidence:
 
     def settle(self, pages: PageIds, ids: npt.NDArray[np.int32]) -> None:
         """Note that these pages have been asked: what their groups know now is no news to them."""
-        self.seen[pages] = self.groups[ids[pages]][:, :, _V : _K + 1]
+        _settle(pages, ids, self.groups, self.seen)
 
     @property
     def visits_now(self) -> FloatArray:
@@ -87,6 +87,14 @@ def _update(
             g[_K] += y
             g[_VN] += 1.0
             g[_KN] += y
+
+
+@njit(cache=True, nogil=True)
+def _settle(pages: PageIds, ids: IntArray, groups: FloatArray, seen: npt.NDArray[np.float32]) -> None:
+    for p in pages:
+        for level in range(ids.shape[1]):
+            seen[p, level, 0] = groups[ids[p, level], _V]
+            seen[p, level, 1] = groups[ids[p, level], _K]
 
 
 @njit(cache=True, nogil=True)

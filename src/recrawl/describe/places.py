@@ -20,13 +20,15 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import IntArray, PageIds, grown
+from recrawl.columns import IntArray, PageIds, grown, mix
 from recrawl.describe.history import History
+from recrawl.remember.urlindex import UrlIndex
 
 LEVELS = ("site", "section", "parent", "directory", "name", "prefix", "cohort", "alike")
 PLACED = LEVELS.index("cohort")  # how many of them a page's address decides
 SITE, SECTION, PARENT, DIRECTORY = 0, 1, 2, 3
 
+PLACED_AT_ONCE = 50_000  # pages
 MOST_CHANGES = 3  # more are not told apart
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
@@ -38,7 +40,7 @@ class Places:
 
     def __init__(self) -> None:
         self.ids: npt.NDArray[np.int32] = np.empty((0, len(LEVELS)), dtype=np.int32)
-        self._known: dict[int, int] = {}  # by a hash of level, site and key: names are not kept, there may be millions
+        self._known = UrlIndex()  # by a hash of level, site and key: names are not kept, there may be millions
 
     def __len__(self) -> int:
         return len(self._known)
@@ -52,10 +54,14 @@ class Places:
         """Find the groups of these pages; `size` is the number of rows there should be."""
         if size > len(self.ids):
             self.ids = grown(self.ids, size, -1)
-        for page in pages.tolist():
-            keys = _keys("" if paths is None else str(paths[page]))
-            where = int(site[page])
-            self.ids[page, :PLACED] = [self._group(hash((level, where, key))) for level, key in enumerate(keys)]
+        for part in np.array_split(pages, len(pages) // PLACED_AT_ONCE + 1):
+            hashes = np.empty((len(part), PLACED), dtype=np.int64)
+            for row, page in enumerate(part.tolist()):
+                where = int(site[page])
+                keys = _keys("" if paths is None else str(paths[page]))
+                hashes[row] = [hash((level, where, key)) for level, key in enumerate(keys)]
+            groups, _ = self._known.add(hashes.view(np.uint64).ravel())
+            self.ids[part, :PLACED] = groups.reshape(-1, PLACED)
 
     def regroup(self, pages: PageIds, history: History) -> None:
         """Put pages into the groups that their own past decides."""
@@ -63,11 +69,8 @@ class Places:
         for level, above, number in ((PLACED, SITE, history.last_change[pages] + 1), (PLACED + 1, SECTION, past)):
             keys = self.ids[pages, above].astype(np.int64) << 32 | number.astype(np.int64)
             found, where = np.unique(keys, return_inverse=True)
-            groups = [self._group(hash((level, key))) for key in found.tolist()]
-            self.ids[pages, level] = np.array(groups, dtype=np.int32)[where]
-
-    def _group(self, key: int) -> int:
-        return self._known.setdefault(key, len(self._known))
+            groups, _ = self._known.add(mix(found, level))
+            self.ids[pages, level] = groups[where]
 
 
 def group_names(path: str) -> list[str]:

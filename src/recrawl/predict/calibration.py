@@ -80,4 +80,4 @@ def logit(p: FloatArray) -> FloatArray:
 
 def sigmoid(x: FloatArray) -> FloatArray:
     """Return the chance with these log-odds."""
-    return np.asarray(1.0 / (1.0 + np.exp(-x)))
+    return np.asarray(1.0 / (1.0 + np.exp(-np.maximum(x, -700.0))))  # below it, exp would overflow

@@ -9,6 +9,7 @@ changed than was expected. A share of the budget goes where least is known, and 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,7 +69,7 @@ class Learned(Named):
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)
-        self._paths: npt.NDArray[np.object_] | None = None
+        self._load_paths: Callable[[], npt.NDArray[np.object_]] | None = None
         self._explored: PageIds = NO_PAGES
         self._marginal: PageIds = NO_PAGES
         self._surprise: FloatArray = np.empty(0)
@@ -225,7 +226,8 @@ class Learned(Named):
         ahead = waited + np.arange(FAR, dtype=np.float64)
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0)) * weight
-        groups = group_names("" if self._paths is None else str(self._paths[page]))
+        paths = self._paths()
+        groups = group_names("" if paths is None else str(paths[page]))
         trust = self.hazard.calibration
         effects = trust.slope * trust.trust * effects_of(self.hazard.model, rows)
         causes = causes_of(
@@ -276,9 +278,8 @@ class Learned(Named):
         self.history.make_room(len(memory))
         missing = self.places.missing(known)
         if len(missing):
-            if memory.load_paths is not None:
-                self._paths = memory.load_paths()
-            self.places.place(missing, memory.site, self._paths, len(memory))
+            self._load_paths = memory.load_paths
+            self.places.place(missing, memory.site, self._paths(), len(memory))
             self._score = grown(self._score, len(memory), 0.0)
             held = missing[memory.last_cycle[missing] >= 0]
             self.history.begin(held[self.history.first[held] < 0], 0)
@@ -290,6 +291,10 @@ class Learned(Named):
             self._surprise = np.zeros(len(self.evidence.groups))
             if self.hazard.model is None or self._cycle % self.every == 0 or self._cycle <= EARLY:
                 self.hazard.fit(self._cycle)
+
+    def _paths(self) -> npt.NDArray[np.object_] | None:
+        """Read the pages' paths; they are not kept, since few are needed once pages are placed."""
+        return None if self._load_paths is None else self._load_paths()
 
     def _regroup(self, pages: PageIds) -> None:
         """Move pages to the groups of their past, and make room for groups that are new."""
