@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recrawl.columns import BoolArray, FloatArray
 from recrawl.errors import InputError
+from recrawl.predict.calibration import Calibration, sigmoid
 from recrawl.predict.explain import causes_of, next_visit, words
 from recrawl.predict.hazard import Hazard
 from recrawl.predict.objectives import parse_objective
@@ -148,3 +150,37 @@ def test_next_visit() -> None:
     assert next_visit(rising, 0.3, 5, 6) == 1
     assert next_visit(rising, 0.9, 5, 0) is None
     assert next_visit(rising, 0.9, 7, 6) == 0
+
+
+def log_likelihood(trust: Calibration, prior: FloatArray, trees: FloatArray, changed: BoolArray) -> float:
+    p = np.clip(trust.chance(prior, trees), 1e-12, 1 - 1e-12)
+    return float(np.log(np.where(changed, p, 1 - p)).sum())
+
+
+@given(st.integers(0, 10_000), st.floats(-6.0, 1.0), st.floats(0.0, 4.0))
+def test_calibration_never_makes_predictions_less_likely(seed: int, middle: float, spread: float) -> None:
+    """However far off the predictions are, the fitted correction explains what came true at least as well."""
+    rng = np.random.default_rng(seed)
+    prior = sigmoid(rng.normal(middle, spread, 400))
+    trees = rng.normal(0.0, 3.0, 400)
+    changed = rng.random(400) < sigmoid(rng.normal(-4.0, 2.0, 400))
+    trust = Calibration()
+    before = log_likelihood(trust, prior, trees, changed)
+    trust.learn(prior, trees, changed, np.ones(400))
+    trust.fit()
+    assert log_likelihood(trust, prior, trees, changed) >= before - 1e-6
+    assert 0.0 <= trust.trust <= 1.0
+
+
+def test_calibration_does_not_overshoot() -> None:
+    """Trees that are sure and wrong, on pages that rarely change, are turned down, and chances keep their order."""
+    rng = np.random.default_rng(3)
+    prior = np.full(5000, 1e-3)
+    trees = rng.normal(8.0, 3.0, 5000)
+    changed = rng.random(5000) < 0.01
+    trust = Calibration()
+    trust.learn(prior, trees, changed, np.full(5000, 50.0))
+    trust.fit()
+    p = trust.chance(np.geomspace(1e-4, 0.9, 50), np.zeros(50))
+    assert (np.diff(p) > 0).all()
+    assert trust.chance(prior, trees).mean() == pytest.approx(0.01, abs=0.01)

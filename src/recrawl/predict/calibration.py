@@ -18,7 +18,8 @@ import numpy as np
 from recrawl.columns import BoolArray, FloatArray
 
 KEPT = 60_000  # predictions
-STEPS = 8  # of Newton's method
+STEPS = 12  # of Newton's method
+HALVINGS = 12  # of one step
 PRIOR = 20.0  # weight of a = 0, b = w = 1
 SLOPES = (0.2, 3.0)
 SMALLEST = 1e-4  # of p0, so that its log-odds stay finite
@@ -60,15 +61,29 @@ class Calibration:
 
 
 def _logistic(rows: FloatArray, found: BoolArray, weight: FloatArray) -> FloatArray:
-    """Return the weights of a logistic regression with a normal prior around 0, 1, 1, ... (Newton's method)."""
+    """Return the weights of a logistic regression with a normal prior around 0, 1, 1, ...
+
+    Newton's method, a step halved until it does not lose likelihood: a whole step may overshoot so far that every
+    chance becomes 0 or 1, and stay there.
+    """
     neutral = np.ones(rows.shape[1])
     neutral[0] = 0.0
-    best = neutral
+
+    def loss(at: FloatArray) -> float:
+        x = rows @ at
+        return float(weight @ (np.logaddexp(0.0, x) - found * x)) + 0.5 * PRIOR * float(np.sum((at - neutral) ** 2))
+
+    best, lost = neutral, loss(neutral)
     for _ in range(STEPS):
         p = sigmoid(rows @ best)
         slope = rows.T @ (weight * (found - p)) - PRIOR * (best - neutral)
         bend = (rows * (weight * p * (1.0 - p))[:, None]).T @ rows + PRIOR * np.eye(len(neutral))
-        best = best + np.linalg.solve(bend, slope)
+        step = np.linalg.solve(bend, slope)
+        for _ in range(HALVINGS):
+            if (now := loss(best + step)) <= lost:
+                best, lost = best + step, now
+                break
+            step = step / 2.0
     return best.round(6)  # the order of the rows shows in the last digits only, and should not show at all
 
 
