@@ -60,9 +60,13 @@ class Evidence:
         return self.groups[:, _VN]
 
     @property
-    def recent_exposure(self) -> FloatArray:
-        """Recent cycles that visits to each group speak for."""
-        return self.groups[:, _RE]
+    def changes_now(self) -> FloatArray:
+        """Changes found in each group in this cycle."""
+        return self.groups[:, _KN]
+
+    def quiet(self, cycle: int) -> FloatArray:
+        """Cycles since the last visit to any page of each group."""
+        return cycle - self.groups[:, _AT]
 
     def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES of each level, level by level."""

@@ -9,7 +9,7 @@ independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with
     changes     p                                        each visit that finds a change counts 1
     freshness   (1 - (1 + x) exp(-x)) / D                a(s) = 1 - exp(-D s), the chance of being stale
     age         t^2 / 2 - (1 - (1 + x) exp(-x)) / D^2    a(s) = s - (1 - exp(-D s)) / D, the expected age
-    links       p times the new links expected of a change
+    links       p times the new links expected of a change (predict.linkyield)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
 """
@@ -34,6 +34,11 @@ class Objective:
     """A weighted sum of the four indices."""
 
     weights: tuple[tuple[str, float], ...]
+
+    @property
+    def needs_links(self) -> bool:
+        """Whether the index depends on the links expected."""
+        return any(name == "links" for name, _ in self.weights)
 
     def index(self, p: FloatArray, t: FloatArray, links: FloatArray) -> FloatArray:
         """Return the worth of a visit to each page; `links` are the new links expected where it has changed."""

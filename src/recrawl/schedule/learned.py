@@ -4,7 +4,8 @@ A cycle's budget is spent in rounds. Before each round pages are scored with wha
 rounds before, have shown (predict.hazard); a round takes only so many pages of one site and directory, twice as many as
 have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
 first round scores every page; later ones score the best candidates again, and the pages of groups in which more
-changed than was expected. A share of the budget goes where least is known, and grows or shrinks with what it earns.
+changed than was expected. A share of the budget scouts groups that the scores leave out (schedule.scouts), before all
+else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
 """
 
 from __future__ import annotations
@@ -16,21 +17,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, mix, uniform
+from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, uniform
 from recrawl.describe import evidence, history
 from recrawl.describe.evidence import Evidence
 from recrawl.describe.history import History
-from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SITE, Places, group_names
+from recrawl.describe.places import DIRECTORY, LEVELS, PARENT, SECTION, SITE, Places, group_names
 from recrawl.errors import InputError
 from recrawl.predict.calibration import Calibration
 from recrawl.predict.explain import FAR, Explanation, causes_of, effects_of, next_visit
 from recrawl.predict.hazard import Hazard, Rows
+from recrawl.predict.linkyield import LinkYield
 from recrawl.predict.objectives import Objective, parse_objective
 from recrawl.predict.prior import SAMPLE, Prior
 from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Outcome, Visits
 from recrawl.schedule.policy import Named, Policy, Setting, policies
 from recrawl.schedule.rounds import longest, spread
+from recrawl.schedule.scouts import scouts
 from recrawl.schedule.select import NO_PAGES, top_k
 
 FEATURES = (*history.FEATURES, *(f"{level}:{name}" for level in LEVELS for name in evidence.FEATURES))
@@ -38,8 +41,10 @@ CANDIDATES = 4  # times the budget: how many pages later rounds score again
 WARM_ROWS = 30_000  # kept of a cycle in which nearly every page is visited, changes apart
 WARM_CHUNKS = 10  # such a cycle is learnt from as if it had been made in so many rounds
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
-EXPLORE_MIN, EXPLORE_MAX = 0.002, 0.1
-GROW, SHRINK = 1.05, 0.9  # of the share of exploring: it has to win two times of three to stay
+SCOUTED = [SECTION, PARENT, DIRECTORY]
+EXPLORE_MIN, EXPLORE_MAX = 0.005, 0.1
+GROW, SHRINK = 1.05, 0.9  # of the share of scouts: they have to win two times of three to stay
+MARGIN = 0.25  # of the last round: the pages that scouts have to beat
 EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
 FORMAT = 2  # of a saved model
 
@@ -52,7 +57,7 @@ class Learned(Named):
     seed: int = 0
     rounds: int = 8
     every: int = 3  # cycles between trainings
-    explore: float = 0.002
+    explore: float = 0.03
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
@@ -70,13 +75,15 @@ class Learned(Named):
         self._budget = 0
         self._score: FloatArray = np.empty(0)
         self._load_paths: Callable[[], npt.NDArray[np.object_]] | None = None
-        self._explored: PageIds = NO_PAGES
-        self._marginal: PageIds = NO_PAGES
+        self._scouts: PageIds = NO_PAGES  # of this cycle,
+        self._lucky: PageIds = NO_PAGES  # and those of them that found a change
+        self._marginal: PageIds = NO_PAGES  # of its last round,
+        self._margin = np.nan  # and how many of them had changed
         self._surprise: FloatArray = np.empty(0)
         self._asked: list[PageIds] = []  # in this cycle
-        self._owed = 0.0  # visits that exploring is still due
+        self._owed = 0.0  # scouts that are due, carried over where it is less than one
         self._threshold = 0.0  # the index of the last page that the scores chose
-        self._links = np.zeros(2)  # new links found, and the visits that found a change: what a change brings
+        self.links = LinkYield()
 
     # -- choosing ---------------------------------------------------------------------------------------------------
 
@@ -123,48 +130,46 @@ class Learned(Named):
     def _ranking(self, memory: Memory) -> FloatArray:
         p = self._score[: len(memory)]
         t = np.maximum(self._cycle - self.history.last[: len(memory)], 1).astype(np.float64)
-        worth = self._worth(p, t)
+        worth = self._worth(p, t, np.arange(len(memory)))
         if memory.importance is not None:
             worth = worth * memory.importance
         if self.wait:  # the limit holds whatever the importance
             worth[longest(t, memory.eligible(), memory.tie, self.wait, self._budget)] = np.inf
         return worth
 
-    def _worth(self, p: FloatArray, t: FloatArray) -> FloatArray:
-        links = (self._links[0] + 1.0) / (self._links[1] + 2.0)
-        return self.objective.index(p, t, np.full(len(p), links))
+    def _worth(self, p: FloatArray, t: FloatArray, pages: PageIds) -> FloatArray:
+        brings = np.ones(len(pages))
+        if self.objective.needs_links:
+            placed = self.places.ids[pages, SITE] >= 0
+            brings[placed] = self.links.expected(pages[placed], self.places, self.evidence, self.history)
+        return self.objective.index(p, t, np.broadcast_to(brings, p.shape))
 
     def _best(self, memory: Memory, size: int) -> PageIds:
         ranking = self._ranking(memory)
-        explored = self._due_to_explore(size) if self._round < self.rounds else 0
         held = ranking.copy()
         held[self.history.first[: len(memory)] < 0] = -np.inf
         order = top_k(held, memory, min(20 * size, len(memory)))
         order = order[self.history.first[order] >= 0]
         rooms = np.array([self.site_room, self.place_room])
-        taken = spread(order, self.places.ids[:, [SITE, PARENT]], self.evidence.visits_now, rooms, size - explored)
-        self._marginal = taken[-max(1, explored) :] if len(taken) else NO_PAGES
+        taken = spread(order, self.places.ids[:, [SITE, PARENT]], self.evidence.visits_now, rooms, size)
         if len(taken):
             self._threshold = float(ranking[taken].min())
-        self._explored = self._least_known(memory, _mask(len(memory), taken), explored)
-        return np.concatenate([taken, self._explored])
+        if self._round == 1:
+            self._scouts = self._choose_scouts(memory, taken, size)
+            return np.concatenate([taken[: size - len(self._scouts)], self._scouts])
+        self._marginal = taken[-max(1, int(MARGIN * len(taken))) :]
+        return taken
 
-    def _due_to_explore(self, size: int) -> int:
-        """Return how many visits of the round explore; fractions carry over, so that small crawls explore too."""
-        self._owed += size * self.explore
-        whole = int(self._owed)
-        self._owed -= whole
-        return whole
-
-    def _least_known(self, memory: Memory, taken: BoolArray, count: int) -> PageIds:
-        """Return pages long unvisited in directories with little recent evidence."""
+    def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
+        """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
+        self._owed += self._budget * self.explore
+        count = min(int(self._owed), size)
+        self._owed -= count
         if not count:
             return NO_PAGES
-        pages = np.flatnonzero(memory.eligible() & ~taken & (self.history.first[: len(memory)] >= 0))
-        known = self.evidence.recent_exposure[self.places.ids[pages, DIRECTORY]]
-        doubt = (self._cycle - self.history.last[pages]) / np.sqrt(1.0 + known)
-        order = np.lexsort((mix(memory.tie[pages], self._cycle), -doubt))
-        return pages[order[:count]]
+        pages = np.flatnonzero(memory.eligible() & (self.history.first[: len(memory)] >= 0))
+        quiet = self.evidence.quiet(self._cycle)
+        return scouts(pages, self.places.ids[:, SCOUTED], taken, self.history.last, memory.tie, quiet, count)
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -173,7 +178,8 @@ class Learned(Named):
         compared = visits.outcome < Outcome.FIRST
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
-        self._links += (visits.new_internal.sum() + visits.new_external.sum(), changed.sum())
+        found = (visits.new_internal + visits.new_external)[compared]
+        self.links.learn(pages, found, int(changed.sum()), self.places, self.history)
         warm = len(pages) > 0.6 * max(1, int((self.history.first >= 0).sum()))
         self._surprise = np.zeros(len(self.evidence.groups))
         judged = np.argsort(self._tie[pages])[:SAMPLE]
@@ -183,8 +189,9 @@ class Learned(Named):
         self.history.begin(new, self._cycle)
         self._regroup(new)
         self._asked += [pages, new]
-        if len(self._explored):
-            self._adapt(visits)
+        self._lucky = np.concatenate([self._lucky, pages[changed & np.isin(pages, self._scouts)]])
+        if (marginal := np.isin(visits.pages, self._marginal)).any():
+            self._margin = float(visits.changed[marginal].mean())
 
     def _take_in(self, pages: PageIds, changed: BoolArray, warm: bool) -> None:
         rows, prior = self._describe(pages)
@@ -203,14 +210,17 @@ class Learned(Named):
         self.history.update(pages, changed, self._cycle)
         self._regroup(pages)
 
-    def _adapt(self, visits: Visits) -> None:
-        """Let exploring grow while it finds more than the last pages that the scores chose, shrink otherwise."""
-        changed = visits.changed
-        here, there = np.isin(visits.pages, self._explored), np.isin(visits.pages, self._marginal)
-        if here.any() and there.any():
-            better = changed[here].mean() > changed[there].mean()
+    def _adapt(self) -> None:
+        """Let the share of scouts grow while what they led to beats the last pages that the scores chose.
+
+        A scout that found a change led to all the changes that were then found in its directory.
+        """
+        if len(self._scouts) and np.isfinite(self._margin):
+            led_to = self.evidence.changes_now[np.unique(self.places.ids[self._lucky, DIRECTORY])].sum()
+            better = led_to > self._margin * len(self._scouts)
             self.explore = float(np.clip(self.explore * (GROW if better else SHRINK), EXPLORE_MIN, EXPLORE_MAX))
-        self._explored = self._marginal = NO_PAGES
+        self._scouts = self._lucky = self._marginal = NO_PAGES
+        self._margin = np.nan
 
     # -- explaining and keeping ---------------------------------------------------------------------------------------
 
@@ -225,7 +235,7 @@ class Learned(Named):
         weight = 1.0 if self._importance is None else float(self._importance[page])
         ahead = waited + np.arange(FAR, dtype=np.float64)
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
-        index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0)) * weight
+        index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), pages) * weight
         paths = self._paths()
         groups = group_names("" if paths is None else str(paths[page]))
         trust = self.hazard.calibration
@@ -247,7 +257,12 @@ class Learned(Named):
         What was seen of each page is not in it: that is in the store, and comes back by replaying the visits.
         """
         model = None if self.hazard.model is None else self.hazard.model.model_to_string()  # LightGBM's own text
-        held = {"format": FORMAT, "features": list(FEATURES), "explore": self.explore, "links": self._links.tolist()}
+        held = {
+            "format": FORMAT,
+            "features": list(FEATURES),
+            "explore": self.explore,
+            "links": self.links.totals.tolist(),
+        }
         trust = self.hazard.calibration
         prior = [self.prior.shape, self.prior.strength]
         return {**held, "prior": prior, "trust": [trust.shift, trust.slope, trust.trust], "model": model}
@@ -261,7 +276,7 @@ class Learned(Named):
             if held["format"] != FORMAT or held["features"] != list(FEATURES):
                 raise ValueError("another format or other features")
             model = None if held["model"] is None else Booster(model_str=held["model"])
-            self.explore, self._links = float(held["explore"]), np.array(held["links"], dtype=np.float64)
+            self.explore, self.links.totals = float(held["explore"]), np.array(held["links"], dtype=np.float64)
             self.prior.shape, self.prior.strength = (float(value) for value in held["prior"])
             shift, slope, trust = (float(value) for value in held["trust"])
             self.hazard.calibration = Calibration(shift, slope, trust)
@@ -286,6 +301,7 @@ class Learned(Named):
             self._regroup(missing)
         if memory.cycle != self._cycle:
             self._cycle, self._round = memory.cycle, 0
+            self._adapt()
             self._settle()
             self.evidence.begin_cycle(np.unique(self.places.ids[known, SITE]))
             self._surprise = np.zeros(len(self.evidence.groups))
@@ -327,7 +343,7 @@ def _mask(size: int, pages: PageIds) -> BoolArray:
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.002, wait: int = 0
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
         raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
