@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from recrawl.columns import IntArray
 from recrawl.errors import InputError, RecordingError
 from recrawl.evaluate.crawl import Plan, crawl
 from recrawl.evaluate.measures import make_measures
 from recrawl.evaluate.queries import Query, draw_queries, query_of, read_queries
-from recrawl.evaluate.search import Index, questions_of, search
+from recrawl.evaluate.search import Copies, Hits, Index, search
 from recrawl.evaluate.searching import Searcher
 from recrawl.evaluate.twosample import paired_t, two_sample_t
 from recrawl.evaluate.wordings import wordings
@@ -79,22 +82,99 @@ def test_texts_are_counted_where_there_are() -> None:
     assert {(p, w, c) for p, w, c in held(web, np.array([2, 2, 2, 2])) if p == 0} == {(0, DOG, 1.0)}
 
 
+def index_of(bags: dict[int, dict[int, int]]) -> Index:
+    """Index copies: page -> word -> how often."""
+    made = Index()
+    take(made, bags)
+    return made
+
+
+def take(index: Index, bags: dict[int, dict[int, int]]) -> None:
+    rows = [(page, word, count) for page, bag in bags.items() for word, count in bag.items()]
+    index.replace(np.array(sorted(bags), dtype=np.int64), *np.array(rows, dtype=np.int64).reshape(-1, 3).T)
+
+
+def listed(hits: Hits) -> list[tuple[int, int]]:
+    return list(zip(hits.pages.tolist(), hits.matched.tolist(), strict=True))
+
+
 def test_scores_by_hand() -> None:
     """Of two pages with the word four times, the shorter is first; one that has both words beats both; rank counts."""
-    page, word = np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1])
-    index = Index(page, word, np.array([4.0, 4.0, 1.0, 1.0]), 2, np.array([16.0, 4.0, 4.0]), 3)
+    index = index_of({0: {3: 4}, 1: {3: 4}, 2: {3: 1, 7: 1}})
+    pages, counts = index.postings(3)
+    assert dict(zip(pages.tolist(), counts.tolist(), strict=True)) == {0: 4, 1: 4, 2: 1}
     queries = [Query((3,)), Query((3, 7))]
-    questions = questions_of(queries, np.array([3, 7]))
-    sums, _ = index.ask(questions)
-    idf = 1 + np.log(3 / 4)
-    assert sums.toarray()[:, 0] == pytest.approx([2 * idf**2 / 4, 2 * idf**2 / 2, idf**2 / 2])
-    tie = np.arange(3)
-    first, both = search(index, queries, questions, np.zeros(3), tie)
-    assert first.pages.tolist() == [1, 0, 2]  # 0 and 2 have the same score, and go by the tie
+    length, tie = np.array([16.0, 4.0, 4.0]), np.arange(3)
+    first, both = search(index, queries, Copies(3, length, np.zeros(3), tie))
+    assert first.pages.tolist() == [1, 0, 2]  # 0 and 2 have the same score, sqrt(4 / 16) = sqrt(1 / 4): by the tie
     assert both.pages[0] == 2
     assert both.matched.tolist() == [2, 1, 1]
-    ranked = search(index, queries, questions, np.array([1.0, 0.1, 0.1]), tie)[0]
+    ranked = search(index, queries, Copies(3, length, np.array([1.0, 0.1, 0.1]), tie))[0]
     assert ranked.pages.tolist() == [0, 1, 2]
+
+
+def by_force(bags: dict[int, dict[int, int]], query: Query, copies: Copies, top: int) -> list[tuple[int, int]]:
+    """Score every page on its own, by the formulas of recrawl.evaluate.search, without an index."""
+    content: dict[int, float] = {}
+    matched: dict[int, int] = {}
+    for page, bag in bags.items():
+        words = [word for word in sorted(query.words) if word in bag]
+        if words:
+            score = 0.0
+            for word in words:
+                idf = 1 + float(np.log(copies.number / (sum(word in other for other in bags.values()) + 1)))
+                score += math.sqrt(bag[word]) * (idf * idf) / math.sqrt(max(copies.length[page], 1))
+            content[page], matched[page] = score * len(words) / len(query.words), len(words)
+    best = max(content.values(), default=0.0)
+    high = max((float(copies.rank[page]) for page in content), default=0.0) or 1.0
+    score_of = {page: 0.5 * (content[page] / best) + 0.5 * (float(copies.rank[page]) / high) for page in content}
+    order = sorted(content, key=lambda page: (-score_of[page], copies.tie[page]))
+    return [(page, matched[page]) for page in order[:top]]
+
+
+BAG = st.dictionaries(st.sampled_from([0, 1, 16, 17, 255, 4095]), st.integers(1, 12), max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(BAG, min_size=1, max_size=25), st.lists(BAG, max_size=25), st.integers(0, 2**32 - 1))
+def test_the_index_finds_what_brute_force_finds(
+    before: list[dict[int, int]], after: list[dict[int, int]], seed: int
+) -> None:
+    """The same ten pages in the same order as scoring every page, also after some copies were replaced or emptied."""
+    draw = np.random.default_rng(seed)
+    size = len(before)
+    bags = dict(enumerate(before))
+    index = index_of(bags)
+    queries = [Query((0,)), Query((1, 16)), Query((17, 255, 16)), Query((4095, 5)), Query((5,)), Query(())]
+    for replaced in ({}, dict(zip(draw.permutation(size).tolist(), after, strict=False))):
+        take(index, replaced)
+        bags |= replaced
+        copies = Copies(
+            size, draw.integers(0, 5, size).astype(np.float64), draw.integers(0, 4, size) / 4, draw.permutation(size)
+        )
+        found = search(index, queries, copies, top=10)
+        assert [listed(hits) for hits in found] == [by_force(bags, query, copies, 10) for query in queries]
+
+
+def test_an_index_without_copies() -> None:
+    """No copy, or only copies without a word: nothing is found and nothing fails; a word nobody has is unknown."""
+    queries = [Query((3,)), Query((3, 7)), Query(())]
+    copies = Copies(0, np.zeros(2), np.zeros(2), np.arange(2))
+    for index in (Index(), index_of({}), index_of({0: {}, 1: {}})):
+        assert [listed(hits) for hits in search(index, queries, copies)] == [[], [], []]
+    known = index_of({0: {0x3: 2}, 1: {0x31: 1}})  # the terms of word 3 are not those of word 31
+    assert [listed(hits) for hits in search(known, [Query((0x3,)), Query((9,))], copies)] == [[(0, 1)], []]
+
+
+def test_copies_of_the_index_are_those_searched() -> None:
+    """A searcher that went from crawl to crawl and back answers as a new one does: no copy is left behind."""
+    web = animals()
+    queries = [Query((CAT,)), Query((DOG,)), Query((CAT, DOG))]
+    everyone, some = np.ones(4, dtype=np.bool_), np.array([True, False, True, False])
+    old = Searcher(web, queries)
+    for seen, held in (([0, 2, 2, 2], everyone), ([2, 2, 2, 3], everyone), ([2, 2, 2, 2], some), ([0, 2, 2, 3], some)):
+        args = np.array(seen), held, np.where(held, 0.0, np.nan)
+        assert list(map(listed, old.search(*args))) == list(map(listed, Searcher(web, queries).search(*args)))
 
 
 def test_a_query_without_hits() -> None:

@@ -29,7 +29,7 @@ from recrawl.describe.pagerank import pagerank
 from recrawl.errors import InputError
 from recrawl.evaluate.measure import Measure, measures
 from recrawl.evaluate.queries import Query, draw_queries
-from recrawl.evaluate.search import TOP, Hits, Index, questions_of, search
+from recrawl.evaluate.search import TOP, Copies, Hits, Index, search
 from recrawl.evaluate.view import CycleView
 from recrawl.evaluate.wordings import wordings
 from recrawl.remember.recording import Recording
@@ -66,10 +66,11 @@ class Searcher:
         self.top = top
         asked = sorted({word for query in self.queries for word in query.words})
         self.words: IntArray = np.array(asked, dtype=np.int64)
-        self.questions = questions_of(self.queries, self.words)
         self.held = wordings(recording, self.words)
         self._tie = np.argsort(np.argsort(mix(recording.page_ids, 0)))
         self._live: tuple[float, _Live] | None = None
+        self._index = Index()
+        self._indexed = np.zeros(len(self.held.page), dtype=np.bool_)  # the entries of `held` that are in the index
         self._seen = recording.change_start[:-1].copy()  # of the copies that are searched
         self._copies = RecordedCopies(recording, self._seen, self._seen)
 
@@ -88,14 +89,23 @@ class Searcher:
 
     def search(self, seen: IntArray, held: BoolArray, taken_at: FloatArray) -> list[Hits]:
         """Answer all queries from these copies."""
-        page, word, count = self.held.at(seen, held)
+        self._take(self.held.there(seen, held))
         self._seen[:] = seen
         length = self._copies.column("words")
         length = np.ones(len(held)) if length is None else length
-        index = Index(page, word, count, len(self.words), length, int(held.sum()))
         links = self._copies.links(np.where(held, taken_at, np.nan))
         rank = np.zeros(len(held)) if links is None else pagerank(*links, len(held), tolerance=1e-6)
-        return search(index, self.queries, self.questions, rank, self._tie, self.top)
+        return search(self._index, self.queries, Copies(int(held.sum()), length, rank, self._tie), self.top)
+
+    def _take(self, there: BoolArray) -> None:
+        """Bring the index to these entries: only copies that differ in some word asked for are replaced."""
+        entries = self.held
+        differs = np.zeros(len(self.recording), dtype=np.bool_)
+        differs[entries.page[there != self._indexed]] = True
+        new = there & differs[entries.page]
+        word = self.words[entries.word[new]]
+        self._index.replace(np.flatnonzero(differs), entries.page[new], word, entries.count[new])
+        self._indexed = there
 
     def live(self, at: float) -> _Live:
         """Return the live web at a moment; the last one is kept, as all policies ask for the same."""

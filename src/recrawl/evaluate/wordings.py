@@ -32,14 +32,18 @@ class Wordings:
     words: IntArray  # the buckets that queries ask for, ascending
     page: PageIds
     word: IntArray  # a place in `words`
-    count: FloatArray
+    count: IntArray
     first: IntArray
     last: IntArray
 
-    def at(self, seen: IntArray, held: BoolArray) -> tuple[PageIds, IntArray, FloatArray]:
-        """Return page, word and count of all that these versions hold, of the pages in `held`."""
+    def there(self, seen: IntArray, held: BoolArray) -> BoolArray:
+        """Say of every entry whether these versions have it, of the pages in `held`."""
         version = seen[self.page]
-        there = held[self.page] & (self.first <= version) & (version < self.last)
+        return held[self.page] & (self.first <= version) & (version < self.last)
+
+    def at(self, seen: IntArray, held: BoolArray) -> tuple[PageIds, IntArray, IntArray]:
+        """Return page, word and count of all that these versions hold, of the pages in `held`."""
+        there = self.there(seen, held)
         return self.page[there], self.word[there], self.count[there]
 
 
@@ -56,7 +60,7 @@ def wordings(recording: Recording, words: IntArray) -> Wordings:
     parts = [*_from_terms(recording, words, place, ~told), *counted]
     columns = [np.concatenate([np.asarray(part[i]) for part in parts]) for i in range(5)]
     page, word, count, first, last = columns
-    return Wordings(words, page.astype(np.int64), word.astype(np.int64), count.astype(np.float64), first, last)
+    return Wordings(words, page.astype(np.int64), word.astype(np.int64), count.astype(np.int64), first, last)
 
 
 Part = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]  # page, word, count, first, last

@@ -99,7 +99,8 @@ def figure4(experiment: Experiment) -> Figure:
             _bars(axis, experiment, cycle, what, colour)
             axis.set_xticks(range(len(budgets)), [budget_word(budget) for budget in budgets])
             axis.tick_params(length=0)
-            axis.set_title(f"{title}, cycles of {cycle:g} d")
+            cut = "" if what == "change" else " (axis not from 0)"
+            axis.set_title(f"{title}, cycles of {cycle:g} d{cut}")
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, fontsize=8, ncols=len(policies), loc="outside lower center")
     return figure
