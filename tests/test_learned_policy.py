@@ -149,7 +149,7 @@ def test_saving_is_plain_json() -> None:
     held = json.loads(json.dumps(done.policy.to_json()))
     other = learned()
     other.load_json(held)
-    assert other.explore == done.policy.explore
+    assert other.scouting.share == done.policy.scouting.share
     rows = np.random.default_rng(0).random((50, len(held["features"]))).astype(np.float32)
     prior = np.full(50, 0.3)
     assert (other.hazard.probability(rows, prior) == done.policy.hazard.probability(rows, prior)).all()

@@ -29,7 +29,7 @@ class Guarded:
             try:
                 with strict_scores():  # otherwise NaN ranks last without a word
                     pages = self.policy.choose(memory, budget, at)
-                if len(pages) <= budget and memory.eligible()[pages].all() and len(np.unique(pages)) == len(pages):
+                if _may_visit(pages, memory, budget):
                     return pages
                 self._hand_over("it chose pages that it may not visit")
             except Exception as wrong:
@@ -51,3 +51,15 @@ class Guarded:
 
     def __repr__(self) -> str:
         return repr(self.policy if self.fault is None else self.fallback)
+
+
+def _may_visit(pages: PageIds, memory: Memory, budget: int) -> bool:
+    """Whether these are numbers of pages, each eligible and named once, within the budget and the sites' caps."""
+    if pages.dtype.kind not in "iu" or pages.ndim != 1 or len(pages) > budget:
+        return not len(pages)  # none at all: it ends the cycle, whatever the type
+    if ((pages < 0) | (pages >= len(memory))).any() or len(np.unique(pages)) < len(pages):
+        return False
+    room = memory.site_room()
+    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
+        return False
+    return bool(memory.eligible()[pages].all())

@@ -33,7 +33,7 @@ from recrawl.remember.memory import Memory
 from recrawl.remember.visits import Outcome, Visits
 from recrawl.schedule.policy import Named, Policy, Setting, policies
 from recrawl.schedule.rounds import longest, spread
-from recrawl.schedule.scouts import scouts
+from recrawl.schedule.scouts import Scouting, scouts
 from recrawl.schedule.select import NO_PAGES, top_k
 
 FEATURES = (*history.FEATURES, *(f"{level}:{name}" for level in LEVELS for name in evidence.FEATURES))
@@ -42,8 +42,6 @@ WARM_ROWS = 30_000  # kept of a cycle in which nearly every page is visited, cha
 WARM_CHUNKS = 10  # such a cycle is learnt from as if it had been made in so many rounds
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
 SCOUTED = [SECTION, PARENT, DIRECTORY]
-EXPLORE_MIN, EXPLORE_MAX = 0.005, 0.1
-GROW, SHRINK = 1.05, 0.9  # of the share of scouts: they have to win two times of three to stay
 MARGIN = 0.25  # of the last round: the pages that scouts have to beat
 EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
 FORMAT = 2  # of a saved model
@@ -66,6 +64,7 @@ class Learned(Named):
     evidence: Evidence = field(default_factory=Evidence)
 
     def __post_init__(self) -> None:
+        self.scouting = Scouting(self.explore)
         self.prior = Prior()
         self.hazard = Hazard(FEATURES, self.seed)
         self._tie: TieArray = np.empty(0, dtype=np.uint64)
@@ -75,13 +74,8 @@ class Learned(Named):
         self._budget = 0
         self._score: FloatArray = np.empty(0)
         self._load_paths: Callable[[], npt.NDArray[np.object_]] | None = None
-        self._scouts: PageIds = NO_PAGES  # of this cycle,
-        self._lucky: PageIds = NO_PAGES  # and those of them that found a change
-        self._marginal: PageIds = NO_PAGES  # of its last round,
-        self._margin = np.nan  # and how many of them had changed
         self._surprise: FloatArray = np.empty(0)
         self._asked: list[PageIds] = []  # in this cycle
-        self._owed = 0.0  # scouts that are due, carried over where it is less than one
         self._threshold = 0.0  # the index of the last page that the scores chose
         self.links = LinkYield()
 
@@ -154,22 +148,22 @@ class Learned(Named):
         taken = spread(order, self.places.ids[:, [SITE, PARENT]], self.evidence.visits_now, rooms, size)
         if len(taken):
             self._threshold = float(ranking[taken].min())
-        if self._round == 1:
-            self._scouts = self._choose_scouts(memory, taken, size)
-            return np.concatenate([taken[: size - len(self._scouts)], self._scouts])
-        self._marginal = taken[-max(1, int(MARGIN * len(taken))) :]
-        return taken
+        if self._round > 1:
+            self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
+            return taken
+        sent = self._choose_scouts(memory, taken, size)
+        return np.concatenate([taken[: size - len(sent)], sent])
 
     def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
         """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
-        self._owed += self._budget * self.explore
-        count = min(int(self._owed), size)
-        self._owed -= count
+        count = self.scouting.due(self._budget, size)
         if not count:
             return NO_PAGES
         pages = np.flatnonzero(memory.eligible() & (self.history.first[: len(memory)] >= 0))
         quiet = self.evidence.quiet(self._cycle)
-        return scouts(pages, self.places.ids[:, SCOUTED], taken, self.history.last, memory.tie, quiet, count)
+        sent = scouts(pages, self.places.ids[:, SCOUTED], taken, self.history.last, memory.tie, quiet, count)
+        self.scouting.watch(sent=sent)
+        return sent
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -189,9 +183,7 @@ class Learned(Named):
         self.history.begin(new, self._cycle)
         self._regroup(new)
         self._asked += [pages, new]
-        self._lucky = np.concatenate([self._lucky, pages[changed & np.isin(pages, self._scouts)]])
-        if (marginal := np.isin(visits.pages, self._marginal)).any():
-            self._margin = float(visits.changed[marginal].mean())
+        self.scouting.observe(visits)
 
     def _take_in(self, pages: PageIds, changed: BoolArray, warm: bool) -> None:
         rows, prior = self._describe(pages)
@@ -209,18 +201,6 @@ class Learned(Named):
         self.evidence.update(pages, self.places.ids, changed, gap, self._cycle)
         self.history.update(pages, changed, self._cycle)
         self._regroup(pages)
-
-    def _adapt(self) -> None:
-        """Let the share of scouts grow while what they led to beats the last pages that the scores chose.
-
-        A scout that found a change led to all the changes that were then found in its directory.
-        """
-        if len(self._scouts) and np.isfinite(self._margin):
-            led_to = self.evidence.changes_now[np.unique(self.places.ids[self._lucky, DIRECTORY])].sum()
-            better = led_to > self._margin * len(self._scouts)
-            self.explore = float(np.clip(self.explore * (GROW if better else SHRINK), EXPLORE_MIN, EXPLORE_MAX))
-        self._scouts = self._lucky = self._marginal = NO_PAGES
-        self._margin = np.nan
 
     # -- explaining and keeping ---------------------------------------------------------------------------------------
 
@@ -260,7 +240,7 @@ class Learned(Named):
         held = {
             "format": FORMAT,
             "features": list(FEATURES),
-            "explore": self.explore,
+            "explore": self.scouting.share,
             "links": self.links.totals.tolist(),
         }
         trust = self.hazard.calibration
@@ -276,7 +256,7 @@ class Learned(Named):
             if held["format"] != FORMAT or held["features"] != list(FEATURES):
                 raise ValueError("another format or other features")
             model = None if held["model"] is None else Booster(model_str=held["model"])
-            self.explore, self.links.totals = float(held["explore"]), np.array(held["links"], dtype=np.float64)
+            self.scouting.share, self.links.totals = float(held["explore"]), np.array(held["links"], dtype=np.float64)
             self.prior.shape, self.prior.strength = (float(value) for value in held["prior"])
             shift, slope, trust = (float(value) for value in held["trust"])
             self.hazard.calibration = Calibration(shift, slope, trust)
@@ -301,7 +281,7 @@ class Learned(Named):
             self._regroup(missing)
         if memory.cycle != self._cycle:
             self._cycle, self._round = memory.cycle, 0
-            self._adapt()
+            self.scouting.adapt(self.places.ids[:, DIRECTORY], self.evidence.changes_now)
             self._settle()
             self.evidence.begin_cycle(np.unique(self.places.ids[known, SITE]))
             self._surprise = np.zeros(len(self.evidence.groups))

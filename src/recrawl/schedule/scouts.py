@@ -6,6 +6,9 @@ number of pages it speaks for and with the time in which they may have changed u
     worth(g) = pages of g that may be visited * cycles since the last visit to any page of g
 
 One page a group is asked, the one that has waited longest. Groups that the scores ask anyway need no scout.
+
+The share of the budget that scouts get grows while what they led to beats the last pages that the scores chose, and
+shrinks otherwise. A scout that found a change led to all the changes that the cycle then found in its directory.
 """
 
 from __future__ import annotations
@@ -15,8 +18,54 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.remember.visits import Visits
+from recrawl.schedule.select import NO_PAGES
 
 LEAST = 1.0  # a group worth no more than this is one page that was asked a cycle ago
+SHARE_MIN, SHARE_MAX = 0.005, 0.1
+GROW, SHRINK = 1.05, 0.9  # of the share: scouts have to win two times of three to stay
+
+
+class Scouting:
+    """The share of the budget that scouts get, and how they fared in this cycle."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self._owed = 0.0  # scouts that are due, carried over where it is less than one
+        self._begin()
+
+    def _begin(self) -> None:
+        self._sent: PageIds = NO_PAGES
+        self._lucky: PageIds = NO_PAGES  # those of them that found a change
+        self._marginal: PageIds = NO_PAGES
+        self._margin = np.nan  # share of the marginal pages that had changed
+
+    def due(self, budget: int, size: int) -> int:
+        """Return how many scouts a cycle with this budget is due, of `size` visits at most."""
+        self._owed += budget * self.share
+        count = min(int(self._owed), size)
+        self._owed -= count
+        return count
+
+    def watch(self, *, sent: PageIds = NO_PAGES, marginal: PageIds = NO_PAGES) -> None:
+        """Note the scouts of this cycle, and the pages that they have to beat."""
+        self._sent = np.concatenate([self._sent, sent])
+        self._marginal = marginal
+
+    def observe(self, visits: Visits) -> None:
+        """See what scouts and marginal pages brought."""
+        lucky = visits.changed & np.isin(visits.pages, self._sent)
+        self._lucky = np.concatenate([self._lucky, visits.pages[lucky]])
+        if (marginal := np.isin(visits.pages, self._marginal)).any():
+            self._margin = float(visits.changed[marginal].mean())
+
+    def adapt(self, directory: IntArray, changes: FloatArray) -> None:
+        """Close the cycle: `changes` were found in it in each group; `directory` is each page's."""
+        if len(self._sent) and np.isfinite(self._margin):
+            led_to = changes[np.unique(directory[self._lucky])].sum()
+            better = led_to > self._margin * len(self._sent)
+            self.share = float(np.clip(self.share * (GROW if better else SHRINK), SHARE_MIN, SHARE_MAX))
+        self._begin()
 
 
 def scouts(

@@ -60,6 +60,8 @@ def first_k(keys: Sequence[Key], memory: Memory, k: int, *, among: BoolArray | N
     """
     eligible = memory.eligible() if among is None else memory.eligible() & among
     candidates = np.flatnonzero(eligible)
+    if _STRICT.get() and any(np.isnan(key[candidates]).any() for key in keys if key.dtype.kind == "f"):
+        raise ValueError("a key is not a number")
     keys = [*keys, memory.tie]
     room = memory.site_room()
     if room is None:
