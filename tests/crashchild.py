@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from recrawl.run.session import Order, Session
 from recrawl.run.world import Noted
 from recrawl.schedule.catalog import make_policy
 from recrawl.schedule.policy import Setting
+from recrawl.see.traps import DiscoveryBudget
 
 ORDER = Order("bayes", 1e-7, 60, warmup=1)  # cycles without a pause
 
@@ -34,6 +36,28 @@ def crawl(path: str, said: str, opened: Any, cycles: int) -> None:
         while cycles:
             session.run_cycle()
             cycles -= 1
+
+
+class _Deadly(DiscoveryBudget):
+    """Ends the process the hard way when so many pages have been admitted."""
+
+    def __init__(self, lives: int) -> None:
+        super().__init__()
+        self.lives = lives
+
+    def admit(self, href: str) -> bool:
+        self.lives -= 1
+        if self.lives < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().admit(href)
+
+
+def listen(path: str, lives: int) -> None:
+    """Begin a cycle, with its sitemaps first; with `lives` >= 0, die while what they name is being recorded."""
+    with Session(CrawlDirectory.open(Path(path)), ORDER) as session:
+        if lives >= 0:
+            session.world.signals.discovery = _Deadly(lives)
+        session.run_cycle()
 
 
 def _warm() -> None:

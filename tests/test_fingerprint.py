@@ -72,3 +72,24 @@ def test_scripts_without_spaces_are_told_apart() -> None:
     changed = text.replace("論文", "記事", 1)
     assert simhash(text) != simhash("全く別の文章がここに書かれている。" * 8)
     assert hamming(simhash(text), simhash(changed)) < 32
+
+
+def by_definition(text: str) -> int:
+    """The simhash, bit by bit."""
+    prime, start, whole = 0x100000001B3, 0xCBF29CE484222325, 2**64
+    pairs, previous = [], start
+    for word in "".join(char if char.isalnum() else " " for char in text.lower()).split():
+        value = start
+        for byte in word.encode():
+            value = (value ^ byte) * prime % whole
+        pair = (previous ^ (value >> 7)) * prime % whole
+        pair = (pair ^ (pair >> 32)) * 0x9E3779B97F4A7C15 % whole
+        pairs.append(pair ^ (pair >> 29))
+        previous = value
+    return sum((2 * sum(pair >> bit & 1 for pair in pairs) > len(pairs)) << bit for bit in range(64))
+
+
+@given(st.text(alphabet="aBcdeZ019 .\n", max_size=400))
+def test_simhash_is_the_majority_of_the_hashes_of_all_pairs(text: str) -> None:
+    """Bit b is set if more than half of the pairs of words have it set, however many there are."""
+    assert simhash(text) == by_definition(text)

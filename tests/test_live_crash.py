@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import shutil
@@ -11,13 +12,16 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from aiohttp.web import BaseRequest, StreamResponse
 
-from crashing import ordeal
+import crashchild
+from crashing import forkserver, ordeal
 from living import Days, begun, seeds, served, settings
 from recrawl.cli import main
 from recrawl.clock import ManualClock
@@ -31,10 +35,11 @@ from recrawl.run.calendar import Calendar
 from recrawl.run.directory import CrawlDirectory
 from recrawl.run.session import Order, Session
 from recrawl.schedule.guarded import Guarded
-from recrawl.schedule.select import top_k
+from recrawl.schedule.select import first_k, top_k
 from recrawl.schedule.topk import Age, TopK
+from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
-from tiny import random_tables
+from tiny import random_tables, tables
 
 ORDER = Order("bayes", 7.0, 10, warmup=1)
 
@@ -78,6 +83,69 @@ def test_kill_9_at_random_moments_loses_nothing_doubles_nothing_and_stays_polite
     assert not found.wrong
     assert found.visits >= 240
     assert found.slowest_restart_s < 5.0
+
+
+class HeldSitemaps(ReplayServer):
+    """Answers the first sitemap, and lets the others wait for as long as it is told to."""
+
+    holds = False
+    answered = 0
+
+    async def answer(self, request: BaseRequest) -> StreamResponse:
+        while self.holds and self.answered and request.path == "/sitemap.xml":
+            await asyncio.sleep(0.01)
+        self.answered += request.path == "/sitemap.xml"
+        return await super().answer(request)
+
+
+@pytest.mark.parametrize("lives", [-1, 7], ids=["while asking", "while recording"])
+def test_kill_9_amid_sitemaps_leaves_them_unheard_and_the_next_run_hears_them_once(tmp_path: Path, lives: int) -> None:
+    """Whether some sitemaps are still to come or half of what they name is written: all of it counts, or nothing."""
+    born = [10.0 if page % 3 == 0 else 0.0 for page in range(60)]
+    recording = Recording.from_arrays(tables(100.0, [[] for _ in born], born=born, site=[p % 4 for p in range(60)]))
+    days, order = Days(), crashchild.ORDER
+    server = HeldSitemaps(Rendering(recording), days.now)
+    with server:
+        crawl = begun(tmp_path / "crawl", seeds(server), settings(signals=True))
+        with Session(crawl, order) as session:
+            assert session.run_cycle()
+        known = asked_of(crawl, "select count(*) from pages")
+        server.holds, days.day = lives < 0, 50.0
+        child = forkserver().Process(target=crashchild.listen, args=(str(crawl.path), lives))
+        child.start()
+        deadline = time.monotonic() + 20
+        while lives < 0 and not server.answered and time.monotonic() < deadline:
+            time.sleep(0.01)
+        if lives < 0:
+            time.sleep(0.1)
+            child.kill()
+        child.join(20)
+        server.holds = False
+        assert (child.exitcode, server.answered > 0) == (-signal.SIGKILL, True)
+        assert asked_of(crawl, "select count(*) from pages") == known == 40
+        assert asked_of(crawl, "select count(*) from feeds where asked_cycle is not null") == 0
+        assert asked_of(crawl, "select count(*) from cycles where heard is not null and cycle = 2") == 0
+        with Session(crawl, order) as session:
+            assert session.run_cycle()
+    assert (
+        asked_of(crawl, "select count(*) from pages") == asked_of(crawl, "select count(distinct url) from pages") == 60
+    )
+    assert asked_of(crawl, "select sum(pages) from templates") == 20
+    assert asked_of(crawl, "select heard from cycles where cycle = 2 and done") == 4
+    assert asked_of(crawl, "select count(*) from cycles") == 2
+    assert sorted(visits_of(crawl)) == sorted([(p, 1) for p in range(40)] + [(p, 2) for p in visited(crawl, 2)])
+    assert len(visited(crawl, 2)) <= order.budget - 4
+
+
+def asked_of(crawl: CrawlDirectory, question: str) -> int:
+    store = Store.open(crawl.state, read_only=True)
+    found = store.db.execute(question).fetchone()
+    store.close()
+    return int(found[0] or 0)
+
+
+def visited(crawl: CrawlDirectory, cycle: int) -> set[int]:
+    return {page for page, when in visits_of(crawl) if when == cycle}
 
 
 def test_a_cycle_that_was_interrupted_goes_on_where_it_stopped(web: tuple[ReplayServer, Days], tmp_path: Path) -> None:
@@ -256,9 +324,41 @@ class NumberlessRanking(Raises):
         return top_k(np.full(len(memory), np.nan), memory, budget)
 
 
-@pytest.mark.parametrize(
-    "learner", [Raises(), TopK(NotANumber()), NumberlessRanking()], ids=["raises", "nan", "nan elsewhere"]
-)
+class NumberlessKeys(Raises):
+    """Ranks by keys of its own."""
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        return first_k([memory.unfetched(), np.full(len(memory), np.nan)], memory, budget)
+
+
+class Chooses(Raises):
+    """Chooses what it should not: pages by a function of those that it may visit."""
+
+    def __init__(self, choice: Callable[[PageIds, int], Any]) -> None:
+        self.choice = choice
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        pages: PageIds = self.choice(np.flatnonzero(memory.eligible()), budget)
+        return pages
+
+
+FAULTS: dict[str, Raises | TopK] = {
+    "raises": Raises(),
+    "nan": TopK(NotANumber()),
+    "nan elsewhere": NumberlessRanking(),
+    "nan in a key": NumberlessKeys(),
+    "nan for pages": Chooses(lambda pages, budget: np.full(budget, np.nan)),
+    "pages that are not": Chooses(lambda pages, budget: pages[:budget] + 100_000),
+    "pages from the end": Chooses(lambda pages, budget: -1 - pages[:budget]),
+    "a page twice": Chooses(lambda pages, budget: np.repeat(pages[: budget // 2], 2)),
+    "a mask": Chooses(lambda pages, budget: np.ones(budget, dtype=bool)),
+    "too many": Chooses(lambda pages, budget: pages[: budget + 1]),
+    "nothing known": Chooses(lambda pages, budget: None),
+    "a list": Chooses(lambda pages, budget: [0.5] * budget),
+}
+
+
+@pytest.mark.parametrize("learner", FAULTS.values(), ids=FAULTS)
 def test_a_learner_that_fails_hands_over_to_age_and_the_cycle_ends(
     web: tuple[ReplayServer, Days], crawl: CrawlDirectory, learner: Raises | TopK, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -273,6 +373,16 @@ def test_a_learner_that_fails_hands_over_to_age_and_the_cycle_ends(
         assert session.policy.fault
     assert len([cycle for _, cycle in visits_of(crawl) if cycle == 2]) == 10
     assert sum("takes over" in record.message for record in caplog.records) == 1
+
+
+def test_a_learner_that_ignores_the_caps_of_sites_hands_over() -> None:
+    """Two visits to a site are allowed, the learner chooses five: the fallback chooses two."""
+    memory = Memory(np.arange(9), np.zeros(9, dtype=np.int32))
+    memory.learn_of(np.arange(9), 0.0)
+    memory.begin_cycle(2)
+    policy = Guarded(Chooses(lambda pages, budget: pages[:budget]), TopK(Age()))
+    assert len(policy.choose(memory, 5, 1.0)) == 2
+    assert policy.fault
 
 
 # -- signals and clocks -----------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from recrawl.errors import InputError, StoreError
 from recrawl.remember.bodies import Bodies
-from recrawl.remember.store import SeenLink, Store, VisitRecord
+from recrawl.remember.store import SeenLinks, Store, VisitRecord
 from recrawl.remember.urlindex import UrlIndex, url_hash, url_hashes
 from recrawl.remember.visits import Outcome
 from recrawl.run.config import DEFAULT, load
@@ -30,8 +30,8 @@ def store(tmp_path: Path) -> Store:
     return made
 
 
-def links(*names: str) -> tuple[SeenLink, ...]:
-    return tuple(SeenLink(f"http://a.example/{name}", name, True) for name in names)
+def links(*names: str) -> SeenLinks:
+    return SeenLinks([f"http://a.example/{name}" for name in names], names, [True] * len(names))
 
 
 def test_pages_are_unique_by_url_and_numbered_in_order(store: Store) -> None:

@@ -87,6 +87,7 @@ class Client:
         self._guard = guard
         self._clock = clock
         self._session: aiohttp.ClientSession | None = None
+        self._rest_s = max(0.0, settings.deadline_s - settings.first_byte_timeout_s)  # for what follows the first byte
 
     async def __aenter__(self) -> Client:
         settings = self._settings
@@ -130,11 +131,20 @@ class Client:
         _REUSED.set(False)
         began_s = self._clock.monotonic_s()
         answer = Exchange(Kind.UNEXPECTED)
+        settings = self._settings
         try:
-            async with asyncio.timeout(self._settings.deadline_s):
-                await self._ask(url, headers, max_body_bytes, began_s, answer)
+            # one timer for both limits: it is set again when the answer begins
+            async with asyncio.timeout(settings.deadline_s - self._rest_s) as limit:
+                await self._ask(url, headers, max_body_bytes, began_s, answer, limit)
+        except aiohttp.ConnectionTimeoutError:
+            answer.kind = Kind.CONNECT_TIMEOUT
+            answer.reason = f"no connection after {settings.connect_timeout_s:g} s"
         except TimeoutError:
-            answer.kind, answer.reason = Kind.DEADLINE, f"not done after {self._settings.deadline_s:g} s"
+            if answer.first_byte_s is None and settings.first_byte_timeout_s <= settings.deadline_s:
+                answer.kind = Kind.FIRST_BYTE_TIMEOUT
+                answer.reason = f"no answer after {settings.first_byte_timeout_s:g} s"
+            else:
+                answer.kind, answer.reason = Kind.DEADLINE, f"not done after {settings.deadline_s:g} s"
         except _FailedError as failed:
             answer.kind, answer.reason = failed.kind, failed.reason
         except RefusedError as refused:
@@ -148,26 +158,25 @@ class Client:
         return answer
 
     async def _ask(
-        self, url: Url, headers: Mapping[str, str], max_body_bytes: int, began_s: float, answer: Exchange
+        self,
+        url: Url,
+        headers: Mapping[str, str],
+        max_body_bytes: int,
+        began_s: float,
+        answer: Exchange,
+        limit: asyncio.Timeout,
     ) -> None:
         assert self._session is not None, "use `async with`"
         target = URL(url.href, encoded=True)
         tls = self._tls if url.scheme == "https" else True
+        response = await self._session.get(target, headers=headers, allow_redirects=False, ssl=tls)
         try:
-            async with asyncio.timeout(self._settings.first_byte_timeout_s):
-                response = await self._session.get(target, headers=headers, allow_redirects=False, ssl=tls)
-        except aiohttp.ConnectionTimeoutError:
-            raise _FailedError(
-                Kind.CONNECT_TIMEOUT, f"no connection after {self._settings.connect_timeout_s:g} s"
-            ) from None
-        except TimeoutError:
-            raise _FailedError(
-                Kind.FIRST_BYTE_TIMEOUT, f"no answer after {self._settings.first_byte_timeout_s:g} s"
-            ) from None
-        try:
+            limit.reschedule((limit.when() or 0.0) + self._rest_s)
             answer.first_byte_s = self._clock.monotonic_s() - began_s
             answer.status = response.status
-            answer.headers = tuple((name.decode("latin-1").lower(), _value(raw)) for name, raw in response.raw_headers)
+            answer.headers = tuple(
+                [(name.decode("latin-1").lower(), _value(raw)) for name, raw in response.raw_headers]
+            )
             self._check_headers(response, answer.headers)
             answer.kind = kind_of_status(response.status)
             if answer.kind is Kind.OK:
@@ -181,16 +190,16 @@ class Client:
     def _check_headers(self, response: aiohttp.ClientResponse, headers: Headers) -> None:
         """Refuse answers whose end two readers would see in different places, and headers beyond the cap."""
         lengths = [value for name, value in headers if name == "content-length"]
-        coded = any(name == "transfer-encoding" for name, _ in headers)
-        if len(lengths) > 1 or (lengths and coded) or any("," in value for value in lengths):
+        coded = "transfer-encoding" in [name for name, _ in headers]
+        if len(lengths) > 1 or (lengths and (coded or "," in lengths[0])):
             response.close()
             raise _FailedError(Kind.AMBIGUOUS_LENGTH, "the answer states its length in two ways")
-        if sum(len(name) + len(value) for name, value in headers) > self._settings.max_header_bytes:
+        if sum([len(name) + len(value) for name, value in headers]) > self._settings.max_header_bytes:
             response.close()
             raise _FailedError(Kind.HEADERS_TOO_LARGE, f"headers over {self._settings.max_header_bytes} bytes")
 
     async def _read(self, response: aiohttp.ClientResponse, max_body_bytes: int, answer: Exchange) -> None:
-        encoding = ",".join(value for name, value in answer.headers if name == "content-encoding")
+        encoding = ",".join([value for name, value in answer.headers if name == "content-encoding"])
         try:
             decoder = Decoder(encoding, max_bytes=max_body_bytes, max_encodings=self._settings.max_encodings)
             while chunk := await response.content.readany():

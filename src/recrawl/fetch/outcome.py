@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from recrawl.remember.visits import Outcome
 from recrawl.see.feeds import parse_date
@@ -86,8 +87,7 @@ class Hop:
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class FetchResult:
+class FetchResult(NamedTuple):
     """What one fetch came to."""
 
     url: str  # as asked, in normal form where it has one
@@ -119,7 +119,10 @@ class FetchResult:
 
     def header(self, name: str) -> str:
         """Return the first header of this (lower-case) name, or an empty string."""
-        return next((value for key, value in self.headers if key == name), "")
+        for key, value in self.headers:
+            if key == name:
+                return value
+        return ""
 
     @property
     def last_modified_at(self) -> float | None:

@@ -58,6 +58,8 @@ def usable(result: FetchResult) -> tuple[str, str]:
     A date in the future or before 1980 is not one that a host could compare with.
     """
     etag, last_modified = result.header("etag"), result.header("last-modified")
+    if not etag and not last_modified:
+        return "", ""
     if len(etag) > _MAX_ETAG_CHARS or not _PRINTABLE.fullmatch(etag):
         etag = ""
     stated = parse_date(last_modified) if _PRINTABLE.fullmatch(last_modified) else None

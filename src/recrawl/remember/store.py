@@ -9,7 +9,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice, starmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,16 +42,15 @@ VISIT_COLUMNS = np.dtype(
 Rows = npt.NDArray[Any]  # a structured array
 
 
-class SeenLink(NamedTuple):
-    """A link as a visit showed it."""
+class SeenLinks(NamedTuple):
+    """The links that a visit showed, in columns."""
 
-    url: str
-    anchor: str
-    internal: bool
+    urls: Sequence[str]
+    anchors: Sequence[str]
+    internal: Sequence[bool]
 
 
-@dataclass(frozen=True, slots=True)
-class VisitRecord:
+class VisitRecord(NamedTuple):
     """Everything that one visit leaves in the store."""
 
     page: int
@@ -69,7 +67,7 @@ class VisitRecord:
     words: int = 0
     change_size: float = 0.0
     warc: tuple[str, int, int] | None = None  # file, offset, length
-    links: Sequence[SeenLink] | None = None  # None: the visit says nothing of the links, or they are the same
+    links: SeenLinks | None = None  # None: the visit says nothing of the links, or they are the same
     links_digest: bytes | None = None
     misses: int = 0  # answers "not found" in a row, with this one
 
@@ -273,18 +271,17 @@ class Store:
                 counts.append((0, 0))
                 continue
             if seen.outcome == Outcome.FIRST:
-                lines = [f"{link.internal:d}\t{pages.get(link.url)}\t{link.url}\t{link.anchor}" for link in seen.links]
-                firsts.append((seen.page, seen.at, len(lines), "\n".join(lines)))
-                internal = sum([link.internal for link in seen.links])
-                counts.append((internal, len(lines) - internal))
+                firsts.append((seen.page, seen.at, len(seen.links.urls), pack_links(seen.links, pages)))
+                internal = sum(seen.links.internal)
+                counts.append((internal, len(seen.links.urls) - internal))
                 continue
             before = self._links_of(seen)
-            added = [link for link in seen.links if not before.get(link.url, False)] if before else seen.links
+            added = [link for link in zip(*seen.links, strict=True) if not before.get(link[0], False)]
             fresh += [(seen.page, url, pages.get(url), internal, anchor, seen.at) for url, anchor, internal in added]
             if before:
-                shown = {link.url for link in seen.links}
+                shown = set(seen.links.urls)
                 lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in shown]
-            internal = sum([link.internal for link in added])
+            internal = sum([internal for _, _, internal in added])
             counts.append((internal, len(added) - internal))
         self.db.executemany(
             "insert into links (page, target, target_page, internal, anchor, first_seen_at) values (?, ?, ?, ?, ?, ?)"
@@ -334,6 +331,18 @@ _SAID = {
     "file is not a database": "not a recrawl store, or a damaged one",
     "database disk image is malformed": "the store is corrupt",
 }
+
+
+def pack_links(links: SeenLinks, pages: Mapping[str, int | None]) -> str:
+    """Write what `first_links` holds of a page."""
+    urls, anchors, internal = links
+    numbers = map(pages.get, urls)
+    return "\n".join(
+        [
+            f"{'1' if inside else '0'}\t{page}\t{url}\t{anchor}"
+            for inside, page, url, anchor in zip(internal, numbers, urls, anchors, strict=True)
+        ]
+    )
 
 
 def unpack_links(at: float, text: str) -> Iterator[tuple[str, int | None, bool, str, float, None]]:

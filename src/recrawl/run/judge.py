@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS, Validators
-from recrawl.remember.store import Copy, SeenLink, VisitRecord
+from recrawl.remember.store import Copy, SeenLinks, VisitRecord
 from recrawl.remember.visits import Outcome
 from recrawl.see.fingerprint import digest_of_bytes
 from recrawl.see.page import SeenPage, see_page
@@ -93,15 +93,14 @@ def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outco
     return Outcome.UNCHANGED, None
 
 
-def _new_links(seen: SeenPage, copy: Copy) -> tuple[list[SeenLink] | None, bytes]:
+def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
     """Return the links that robots may follow, and their digest; None where they are those of our copy."""
-    links = () if seen.directives.nofollow else seen.links
-    urls = [url for url, _, _, nofollow in links if not nofollow]
+    urls, hosts, anchors, _ = seen.columns_to_follow
     digest = digest_of_bytes("\n".join(urls).encode())
     if digest == copy.links_digest:
         return None, digest
     own = host_of(seen.url)
-    return [SeenLink(url, anchor, host == own) for url, host, anchor, nofollow in links if not nofollow], digest
+    return SeenLinks(urls, anchors, [host == own for host in hosts]), digest
 
 
 def words_changed(old: str, new: str) -> float:

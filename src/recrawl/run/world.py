@@ -11,14 +11,16 @@ import asyncio
 import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
 from recrawl.fetch.fetcher import Fetcher, Request
+from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
+from recrawl.fetch.robots import RobotsRecord
 from recrawl.remember.bodies import Bodies
 from recrawl.remember.store import Copy, Store, VisitRecord
 from recrawl.remember.urlindex import url_hashes
@@ -33,6 +35,7 @@ from recrawl.see.url import host_of
 
 GROUP = 200  # visits a transaction, at most
 AHEAD = 32  # pages of a host that are looked up at once
+KNOWN = 100_000  # URLs whose pages are kept at hand
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 HOSTS_AT_ONCE = 256
 DRAIN_S = 8.0  # how long visits under way may take when the crawl is told to stop
@@ -94,6 +97,9 @@ class LiveWorld:
         self._arrived: list[_Arrived] = []
         self._rows: dict[int, tuple[object, ...]] = {}
         self._found: list[int] = []
+        self._known: dict[
+            str, int
+        ] = {}  # pages of URLs met lately: a site's pages link to the same ones again and again
 
     def announce(self, at: float) -> PageIds:
         """Nothing: what sites say of their pages is heard when a cycle begins, see `hear`."""
@@ -193,7 +199,7 @@ class LiveWorld:
         result = await self.fetcher.fetch(Request(copy.url, validators))
         record, seen = judge(copy, result, validators)
         if record.outcome == Outcome.CHANGED and seen is not None:
-            record = replace(record, change_size=words_changed(self._old_text(copy), seen.main_text))
+            record = record._replace(change_size=words_changed(self._old_text(copy), seen.main_text))
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
         self._arrived.append(_Arrived(result, record, keeps_body, feeds))
         if len(self._arrived) >= GROUP:
@@ -240,11 +246,11 @@ class LiveWorld:
         """Keep what politeness must not forget: every host's gate and robots.txt."""
         self.store.db.executemany(
             "update hosts set gate = ? where host = ?",
-            [(json.dumps(asdict(s)), self.store.host(s.host)) for s in self.fetcher.gate.export_changed()],
+            [(json.dumps(_fields(s)), self.store.host(s.host)) for s in self.fetcher.gate.export_changed()],
         )
         self.store.db.executemany(
             "insert or replace into robots (origin, record) values (?, ?)",
-            [(record.origin, json.dumps(asdict(record))) for record in self.fetcher.robots.export_changed()],
+            [(record.origin, json.dumps(_fields(record))) for record in self.fetcher.robots.export_changed()],
         )
 
     def _keep_feeds(self, arrived: Sequence[_Arrived]) -> None:
@@ -260,7 +266,7 @@ class LiveWorld:
         result, record = arrived.result, arrived.record
         if not arrived.keeps_body:
             return record
-        return replace(record, warc=self.bodies.write(result.url, result.status, result.headers, result.body))
+        return record._replace(warc=self.bodies.write(result.url, result.status, result.headers, result.body))
 
     def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
         """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
@@ -269,17 +275,12 @@ class LiveWorld:
         """
         shown: dict[str, VisitRecord] = {}
         for record in records:
-            for link in record.links or ():
-                if link.url not in shown:
-                    shown[link.url] = record
-        urls = list(shown)
-        if not urls:
-            return {}, {}
-        hashes = url_hashes(urls)
-        numbers = self.store.index.find(hashes)
-        pages: dict[str, int | None] = dict(zip(urls, numbers.tolist(), strict=True))
-        strange = [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
-        pages.update(dict.fromkeys(strange))
+            if record.links is not None:
+                shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
+        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
+        strange = self._find([url for url, page in pages.items() if page is None], pages)
+        if not strange:
+            return pages, {}
         fresh = [url for url in strange if self.scope(url) and self.discovery.admit(url)]
         parents = [shown[url] for url in fresh]
         known = len(self.store.index)
@@ -287,11 +288,29 @@ class LiveWorld:
             fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
         ).tolist()
         pages.update(zip(fresh, made, strict=True))
+        self._known.update(zip(fresh, made, strict=True))
         discovered: dict[int, list[int]] = defaultdict(list)
         for page, parent in zip(made, parents, strict=True):
             if page >= known:
                 discovered[parent.page].append(page)
         return pages, discovered
+
+    def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
+        """Look up the pages of these URLs; return those that are no pages."""
+        if not urls:
+            return []
+        if len(self._known) > KNOWN:
+            self._known.clear()
+        numbers = self.store.index.find(url_hashes(urls))
+        found = {urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()}
+        self._known.update(found)
+        pages.update(found)
+        return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def _fields(state: HostState | RobotsRecord) -> dict[str, object]:
+    """Return a flat state as a dict; `asdict` copies deeply, and there is one of these for each visit."""
+    return {name: getattr(state, name) for name in state.__slots__}
 
 
 def pages_of(discovered: dict[int, list[int]]) -> list[int]:

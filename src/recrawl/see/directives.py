@@ -20,7 +20,9 @@ class Directives(NamedTuple):
         """Restrictions add up: the stricter of two wins."""
         if not isinstance(other, Directives):
             return NotImplemented
-        return Directives(*(a or b for a, b in zip(self, other, strict=True)))
+        return Directives(
+            self.noindex or other.noindex, self.nofollow or other.nofollow, self.noarchive or other.noarchive
+        )
 
 
 NO_DIRECTIVES = Directives()

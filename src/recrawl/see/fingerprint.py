@@ -72,6 +72,16 @@ def _hashes(words: str) -> npt.NDArray[np.uint64]:
     return np.array(sorted(found), dtype=np.uint64)
 
 
+def _folded() -> ByteArray:
+    """Map bytes to those of a word's hash: letters in lower case, digits, all that is not ASCII; 0 between words."""
+    table = np.arange(256, dtype=np.uint8)
+    table[65:91] += 32
+    between = [c for c in range(128) if not chr(c).isalnum()]
+    table[between] = 0
+    return table
+
+
+_FOLDED = _folded()
 _MONTHS = _hashes("jan feb mar apr may jun jul aug sep oct nov dec")
 _DAYS_AND_MONTHS = _hashes("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
 _WORDS = _hashes(
@@ -97,9 +107,12 @@ def stable_text(text: str) -> str:
 
 
 def _stable(text: str) -> bytes:
-    source = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+    whole = text.encode("utf-8", "replace")
+    source = np.frombuffer(whole, dtype=np.uint8)
     out = np.empty(len(source) + 1, dtype=np.uint8)
     length, numbered = _lines(source, out)
+    if not len(numbered) and length == len(out):  # nothing was left out
+        return whole
     data = out[:length].tobytes()
     if not len(numbered):
         return data.removesuffix(b"\n")
@@ -125,28 +138,31 @@ def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64
     Of these: start, end, and whether any pattern but that of whole lines can match. All patterns need a digit.
     """
     numbered = np.empty((len(source) // 2 + 1, 3), dtype=np.int64)
-    o, count, start, digits = 0, 0, 0, 0
-    for i in range(len(source) + 1):
-        c = source[i] if i < len(source) else np.uint8(10)
-        if c != 10:
-            if c <= 32 and o == start:
-                continue
-            if 48 <= c <= 57:
-                digits += 1
-            out[o] = c
-            o += 1
+    o, count, i, n = 0, 0, 0, len(source)
+    while i < n:
+        start, digits = i, 0
+        while i < n and source[i] != 10:
+            digits += 1 if 48 <= source[i] <= 57 else 0
+            i += 1
+        end = i
+        i += 1
+        while start < end and source[start] <= 32:
+            start += 1
+        while start < end and source[end - 1] <= 32:
+            end -= 1
+        if start == end:
             continue
-        while o > start and out[o - 1] <= 32:
-            o -= 1
-        if o > start:
-            if digits:
-                rotates = _may_rotate(out, start, o)
-                if rotates or (o - start < 4 * _LONGEST_CLOCK and _may_be_clock(out, start, o)):
-                    numbered[count, 0], numbered[count, 1], numbered[count, 2] = start, o, rotates
-                    count += 1
-            out[o] = 10
+        line_at = o
+        for k in range(start, end):
+            out[o] = source[k]
             o += 1
-        start, digits = o, 0
+        if digits:
+            rotates = _may_rotate(out, line_at, o)
+            if rotates or (o - line_at < 4 * _LONGEST_CLOCK and _may_be_clock(out, line_at, o)):
+                numbered[count, 0], numbered[count, 1], numbered[count, 2] = line_at, o, rotates
+                count += 1
+        out[o] = 10
+        o += 1
     return o, numbered[:count].copy()
 
 
@@ -243,39 +259,86 @@ def hamming(a: int, b: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _simhash(text: ByteArray) -> np.uint64:
-    # planes[k] holds bit k of 64 counters, one for each bit of the hash: adding a hash is a few steps, not 64
-    planes = np.zeros(40, dtype=np.uint64)
-    pairs = 0
-    previous, word, length = _START, _START, 0
-    for i in range(len(text) + 1):
-        c = text[i] if i < len(text) else np.uint8(32)
-        if 65 <= c <= 90:
-            c = np.uint8(c + 32)
-        if c >= 128 or 97 <= c <= 122 or 48 <= c <= 57:
+    hashes = np.empty(len(text) // 2 + 1, dtype=np.uint64)
+    return _majority(hashes[: _pairs(text, hashes)])
+
+
+@njit(cache=True, nogil=True)
+def _pairs(text: ByteArray, hashes: npt.NDArray[np.uint64]) -> int:
+    """Hash every pair of neighbouring words; return how many there are."""
+    pairs, i, n = 0, 0, len(text)
+    previous = _START
+    while i < n:
+        word, length = _START, 0
+        while i < n:
+            c = _FOLDED[text[i]]
+            i += 1
+            if c == 0:
+                break
             word = (word ^ np.uint64(c)) * _PRIME
             length += 1
             # Scripts without spaces: cut long runs into pieces of about two characters each.
-            if not (length >= 24 and c >= 128 and length % 6 == 0):
-                continue
-        if length == 0:
-            continue
-        pair = (previous ^ (word >> np.uint64(7))) * _PRIME
-        pair ^= pair >> np.uint64(32)
-        pair *= np.uint64(0x9E3779B97F4A7C15)
-        pair ^= pair >> np.uint64(29)
-        k = 0
-        while pair:
-            planes[k], pair = planes[k] ^ pair, planes[k] & pair
-            k += 1
-        pairs += 1
-        previous, word = word, _START
-        if not c >= 128:
-            length = 0
+            if c >= 128 and length >= 24 and length % 6 == 0:
+                hashes[pairs] = _pair(previous, word)
+                pairs += 1
+                previous, word = word, _START
+        if length:
+            hashes[pairs] = _pair(previous, word)
+            pairs += 1
+            previous = word
+    return pairs
+
+
+@njit(cache=True, nogil=True)
+def _pair(previous: np.uint64, word: np.uint64) -> np.uint64:
+    pair = (previous ^ (word >> np.uint64(7))) * _PRIME
+    pair ^= pair >> np.uint64(32)
+    pair *= np.uint64(0x9E3779B97F4A7C15)
+    return pair ^ (pair >> np.uint64(29))
+
+
+@njit(cache=True, nogil=True)
+def _majority(hashes: npt.NDArray[np.uint64]) -> np.uint64:
+    """Return the bits that more than half of the hashes have set.
+
+    planes[k] holds bit k of 64 counters, one for each bit of a hash. Eight hashes are added at once by carry-save
+    adders: a few steps for each hash, not 64.
+    """
+    planes = np.zeros(40, dtype=np.uint64)
+    ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
+    whole = len(hashes) - len(hashes) % 8
+    for i in range(0, whole, 8):
+        a, ones = _add(ones, hashes[i], hashes[i + 1])
+        b, ones = _add(ones, hashes[i + 2], hashes[i + 3])
+        c, twos = _add(twos, a, b)
+        a, ones = _add(ones, hashes[i + 4], hashes[i + 5])
+        b, ones = _add(ones, hashes[i + 6], hashes[i + 7])
+        d, twos = _add(twos, a, b)
+        carry, fours = _add(fours, c, d)
+        _count(planes, 3, carry)
+    planes[0], planes[1], planes[2] = ones, twos, fours
+    for i in range(whole, len(hashes)):
+        _count(planes, 0, hashes[i])
     value = np.uint64(0)
     for bit in range(64):
-        ones = 0
+        count = 0
         for k in range(40):
-            ones += int((planes[k] >> np.uint64(bit)) & np.uint64(1)) << k
-        if 2 * ones > pairs:
+            count += int((planes[k] >> np.uint64(bit)) & np.uint64(1)) << k
+        if 2 * count > len(hashes):
             value |= np.uint64(1) << np.uint64(bit)
     return value
+
+
+@njit(cache=True, nogil=True)
+def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Add three bits in each of 64 places: the carries and the sums."""
+    half = a ^ b
+    return (a & b) | (half & c), half ^ c
+
+
+@njit(cache=True, nogil=True)
+def _count(planes: npt.NDArray[np.uint64], k: int, carry: np.uint64) -> None:
+    """Add 2^k to the counters of the bits that are set."""
+    while carry:
+        planes[k], carry = planes[k] ^ carry, planes[k] & carry
+        k += 1

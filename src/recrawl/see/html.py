@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import compress
+from typing import NamedTuple, cast
 
-from recrawl.see.markup import BASE, LINK, META, Scanned, attribute, plain, scan
+import numpy as np
+
+from recrawl.see.markup import BASE, LINK, MAX_ANCHOR_CHARS, META, Scanned, attribute, plain, scan
 from recrawl.see.traps import without_session
 from recrawl.see.url import MAX_URL_CHARS, Base, host_of, normalise, split
 
 MAX_LINKS = 5_000
-MAX_ANCHOR_CHARS = 200
 MAX_TITLE_CHARS = 500
 MAX_REFRESH_S = 3.0  # a slower refresh shows its page first, a faster one sends the visitor elsewhere
 
@@ -48,6 +49,35 @@ class Link(NamedTuple):
     nofollow: bool  # the page's author does not vouch for it
 
 
+class LinkColumns(NamedTuple):
+    """The links of a page in columns, in the page's order: most readers want one or two of them, of many links."""
+
+    urls: list[str]
+    hosts: list[str]
+    anchors: list[str]
+    nofollow: list[bool]
+
+    def followed(self) -> LinkColumns:
+        """Return those that the page's author vouches for."""
+        if True not in self.nofollow:
+            return self
+        kept = [not left for left in self.nofollow]
+        urls, hosts, anchors, nofollow = self
+        return LinkColumns(
+            list(compress(urls, kept)),
+            list(compress(hosts, kept)),
+            list(compress(anchors, kept)),
+            list(compress(nofollow, kept)),
+        )
+
+    def rows(self) -> tuple[Link, ...]:
+        """Return the links one by one."""
+        return tuple(map(Link, *self))
+
+
+NO_LINKS = LinkColumns([], [], [], [])
+
+
 class Refresh(NamedTuple):
     """A meta refresh: where to, and after how long."""
 
@@ -55,21 +85,25 @@ class Refresh(NamedTuple):
     delay_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """What the markup of a page says."""
 
     scanned: Scanned
     base: str
     title: str
     heading: str
-    links: tuple[Link, ...]
+    link_columns: LinkColumns
     links_capped: bool
     canonical: str | None  # a hint only: pages lie about it, and loop
     feeds: tuple[str, ...]
     metas: tuple[tuple[str, str], ...]
     refresh: Refresh | None
     needs_rendering: bool
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links, one by one."""
+        return self.link_columns.rows()
 
 
 def read_html(text: str, url: str) -> Document:
@@ -85,7 +119,7 @@ def read_html(text: str, url: str) -> Document:
         base=base,
         title=_tidy(scanned.title, MAX_TITLE_CHARS),
         heading=_tidy(scanned.heading, MAX_TITLE_CHARS),
-        links=links,
+        link_columns=links,
         links_capped=capped,
         canonical=canonical,
         feeds=feeds,
@@ -104,7 +138,8 @@ def needs_rendering(text: str, scanned: Scanned) -> bool:
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:
     """Find a meta refresh in a body's first bytes, at almost no cost where there is none."""
-    if b"refresh" not in body[:_HEAD_BYTES].lower():
+    folded = np.frombuffer(body, dtype=np.uint8, count=min(len(body), _HEAD_BYTES)) | 32  # small letters, and more
+    if b"refresh" not in folded.tobytes():
         return None
     head = scan(body[:_HEAD_BYTES].decode("utf-8", "replace").encode()).head_tags()
     return _metas(head, _base_of(head, url), url)[1]
@@ -117,37 +152,44 @@ def _base_of(head: list[HeadTag], url: str) -> str:
     return url
 
 
-def _links(scanned: Scanned, base: str) -> tuple[tuple[Link, ...], bool]:
-    known, folders = _resolved(base[: base.partition("?")[0].rindex("/") + 1]), None
-    source = scanned.source
-    whole = scanned.said.isascii() and b"&" not in scanned.said  # then places are the same in bytes and characters
-    said = scanned.said.decode() if whole else ""
-    found: dict[str, Link] = {}
-    for href, href_end, rel, rel_end, text, text_end in scanned.anchors:
-        target = source[href:href_end]
-        place = known.get(target)
-        if place is None:
-            folders = folders or _folders(base)
-            place = _resolve(target, base, folders)
-            if len(known) < _MAX_RESOLVED and target[0] in _CACHED:
-                known[target] = place
-        url, host = place
-        if not url or url in found:
-            continue
-        if len(found) == MAX_LINKS:
-            return tuple(found.values()), True
-        nofollow = rel_end > 0 and _is_nofollow(source[rel:rel_end])
-        anchor = said[text:text_end]
-        if whole and len(anchor) <= MAX_ANCHOR_CHARS and anchor.isprintable():
-            anchor = anchor.strip()
-        else:
-            anchor = " ".join(_anchor(scanned.said, text, text_end).split())[:MAX_ANCHOR_CHARS]
-        found[url] = Link(url, host, anchor, nofollow)
-    return tuple(found.values()), False
+def _links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
+    """Return the links in columns, the first to each address, and whether there are more than we read."""
+    href, href_end, rel, rel_end, text, text_end, tidy = scanned.anchors.T.tolist()
+    source, said = scanned.source, scanned.said.decode("latin-1")  # a character a byte: places are the same in both
+    places = _places([source[start:end] for start, end in zip(href, href_end, strict=True)], base)
+    urls = [place[0] for place in places]
+    first = dict(zip(reversed(urls), range(len(urls) - 1, -1, -1), strict=True))
+    first.pop("", None)  # names no page
+    rows = sorted(first.values())
+    capped = len(rows) > MAX_LINKS
+    del rows[MAX_LINKS:]
+    found = LinkColumns(
+        [urls[i] for i in rows],
+        [places[i][1] for i in rows],
+        [said[text[i] : text_end[i]] if tidy[i] else _anchor(scanned.said, text[i], text_end[i]) for i in rows],
+        [_is_nofollow(source[rel[i] : rel_end[i]]) for i in rows] if any(rel_end) else [False] * len(rows),
+    )
+    return found, capped
 
 
 def _anchor(said: bytes, start: int, end: int) -> str:
-    return plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
+    text = plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
+    return " ".join(text.split())[:MAX_ANCHOR_CHARS]
+
+
+def _places(targets: list[bytes], base: str) -> list[tuple[str, str]]:
+    """Return the address and the host that each link means."""
+    known = _resolved(base[: base.partition("?")[0].rindex("/") + 1])
+    places = list(map(known.get, targets))
+    folders: list[str] = []
+    for i, place in enumerate(places):
+        if place is None:
+            target = targets[i]
+            folders = folders or _folders(base)
+            places[i] = resolved = _resolve(target, base, folders)
+            if len(known) < _MAX_RESOLVED and target[0] in _CACHED:
+                known[target] = resolved
+    return cast(list[tuple[str, str]], places)
 
 
 @lru_cache(maxsize=256)
@@ -164,13 +206,19 @@ def _resolve(target: bytes, base: str, folders: list[str]) -> tuple[str, str]:
         plain_path = _beside(target[1:], folders[-1:])
         return plain_path or _rooted(target, folders[-1][:-1])
     if target.startswith(_ABSOLUTE):
-        return _rooted(target, folders[-1][:-1])
+        return _absolute(target)
     return _beside(target, folders) or _target(target, Base(base))
 
 
 @lru_cache(maxsize=1_024)
 def _is_nofollow(rel: bytes) -> bool:
     return not _NOT_FOLLOWED.isdisjoint(attribute(rel).lower().split())
+
+
+@lru_cache(maxsize=32_768)
+def _absolute(target: bytes) -> tuple[str, str]:
+    """Resolve a link that means the same on every page of the web: many sites link to the same others."""
+    return _target(target, None)
 
 
 @lru_cache(maxsize=32_768)
@@ -199,7 +247,7 @@ def _beside(target: bytes, folders: list[str]) -> tuple[str, str] | None:
     return (url, host_of(url)) if len(url) <= MAX_URL_CHARS else None
 
 
-def _target(target: bytes, base: Base) -> tuple[str, str]:
+def _target(target: bytes, base: Base | None) -> tuple[str, str]:
     """Resolve a link: its address without a session id, and its host; empty if it names no page."""
     url = normalise(attribute(target), base)
     if url is None:

@@ -18,7 +18,7 @@ from numba import njit
 
 from recrawl.columns import ByteArray
 from recrawl.see import tags
-from recrawl.see.tags import ASIDE, BLOCK, BOUNDARY, CONTENT, DRAWING, FLAGS, IMPLIED, NAMES, RAW, SPECIAL, VOID
+from recrawl.see.tags import ASIDE, BLOCK, BOUNDARY, CONTENT, DRAWING, FLAGS, IMPLIED, NAMES, PLACES, RAW, SPECIAL, VOID
 from recrawl.see.tokens import (
     END,
     SKIP,
@@ -26,6 +26,7 @@ from recrawl.see.tokens import (
     TEXT,
     find_attribute,
     find_closing,
+    find_two,
     has_word,
     is_space,
     next_attribute,
@@ -36,12 +37,14 @@ from recrawl.see.tokens import (
 
 MAX_DEPTH = 512
 MAX_ANCHORS = 20_000
+MAX_ANCHOR_CHARS = 200
 MAX_HEAD_TAGS = 256
 MAX_SPANS = 10_000
 _SHORTEST_LINK = len("<a href=x>")
 META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
 _TITLE, _TITLE_END, _H1, _H1_END = range(8, 12)
+_SPACE = np.array([is_space(c) for c in range(256)], dtype=np.int64)
 _REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
 
 
@@ -52,7 +55,8 @@ class Scanned(NamedTuple):
     said: bytes  # all text, one line a block, white space collapsed, character references unresolved
     words: int
     spans: list[list[int]]  # where in `said` the main content is
-    anchors: list[list[int]]  # of every link: start and end of href and rel in `source`, of its text in `said`
+    anchors: npt.NDArray[np.int32]  # a row a link: start and end of href and rel in `source`, of its text in `said`;
+    # and 1 if that text is an anchor as it stands: not long, ASCII, no character references
     head: list[list[int]]  # of every meta, link and base tag: which, and start and end of three attributes in `source`
     title: str
     heading: str
@@ -74,7 +78,7 @@ def scan(html: bytes) -> Scanned:
     source = np.frombuffer(html, dtype=np.uint8)
     text = np.empty(len(html) + 16, dtype=np.uint8)
     text[0] = 10
-    anchors = np.empty((min(MAX_ANCHORS, len(html) // _SHORTEST_LINK + 1), 6), dtype=np.int32)
+    anchors = np.empty((min(MAX_ANCHORS, len(html) // _SHORTEST_LINK + 1), 7), dtype=np.int32)
     head = np.empty((MAX_HEAD_TAGS, 7), dtype=np.int32)
     spans = np.empty((min(MAX_SPANS, len(html) // 4 + 1), 2), dtype=np.int32)
     counts = np.zeros(12, dtype=np.int64)
@@ -86,7 +90,7 @@ def scan(html: bytes) -> Scanned:
         said=said,
         words=count[_WORDS],
         spans=spans[: count[_SPANS]].tolist(),
-        anchors=anchors[: count[_ANCHORS]].tolist(),
+        anchors=anchors[: count[_ANCHORS]],
         head=head[: count[_HEAD_TAGS]].tolist(),
         title=plain(html[count[_TITLE] : count[_TITLE_END]]),
         heading=plain(said[count[_H1] : count[_H1_END]]),
@@ -110,8 +114,8 @@ def attribute(value: bytes) -> str:
 
 @njit(cache=True, nogil=True)
 def _kind(name: np.uint64) -> int:
-    place = np.searchsorted(NAMES, name)
-    return FLAGS[place] if place < len(NAMES) and NAMES[place] == name else 0
+    place = PLACES[np.int64(name & np.uint64(len(PLACES) - 1))]
+    return FLAGS[place] if NAMES[place] == name else 0
 
 
 @njit(cache=True, nogil=True)
@@ -192,49 +196,35 @@ def _scan(
     done = False  # the first <main> is closed: what follows is not main content
     open_link, open_span = -1, 1
     undrawn = False  # no drawing is closed from here on
-    last = np.uint8(10)
     i, t = 0, 1
     while i < n:
-        c = source[i]
-        if c != 60:
-            i += 1
-            if c <= 32 and is_space(c):
-                if last == 32 or last == 10:
-                    continue
-                c = np.uint8(32)
-            elif last == 32 or last == 10:
-                words += 1
-            last = c
-            text[t] = c
-            t += 1
-            continue
-        start = i
-        what, i, name, closed = read_token(source, i)
+        i, t, found = _copy_text(source, i, text, t)
+        words += found
+        if i == n:
+            break
+        what, i, name, name_end, closed = read_token(source, i)
         if what == TEXT:
-            words += last == 32 or last == 10
-            last = c
-            text[t] = c
+            words += text[t - 1] == 32 or text[t - 1] == 10
+            text[t] = 60
             t += 1
             continue
         if what == SKIP:
             continue
         kind = _kind(name)
-        if kind & BLOCK and last != 10:
-            t -= last == 32
+        if kind & BLOCK and text[t - 1] != 10:
+            t -= text[t - 1] == 32
             text[t] = 10
             t += 1
-            last = np.uint8(10)
-        name_end = read_name(source, start + 1)[0]
         if name == tags.A:
             if open_link >= 0:
                 anchors[open_link, 5] = t
                 open_link = -1
-            href, href_end = find_attribute(source, name_end, i, tags.HREF) if what == START else (0, 0)
+            href, href_end, rel, rel_end = find_two(source, name_end, i, tags.HREF, tags.REL, what == START)
             if href_end > href and links == len(anchors):
                 counts[_CAPPED] = 1
             elif href_end > href:
                 anchors[links, 0], anchors[links, 1] = href, href_end
-                anchors[links, 2], anchors[links, 3] = find_attribute(source, name_end, i, tags.REL)
+                anchors[links, 2], anchors[links, 3] = rel, rel_end
                 anchors[links, 4], anchors[links, 5] = t, t
                 open_link = links
                 links += 1
@@ -289,8 +279,45 @@ def _scan(
         anchors[open_link, 5] = t
     if aside == MAX_DEPTH:
         parts += _span(spans, parts, open_span, t, done)
+    for k in range(links):
+        _trim(text, anchors[k])
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
+
+
+@njit(cache=True, nogil=True)
+def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
+    """Copy text up to the next tag, white space collapsed: where both stand then, and how many words began.
+
+    The steps are the same for every byte: a branch at the end of each word would cost more than they do.
+    """
+    n, words = len(source), 0
+    spaced = np.int64(text[t - 1] == 32 or text[t - 1] == 10)
+    while i < n and source[i] != 60:
+        space = _SPACE[source[i]]
+        text[t] = np.uint8(32) if space else source[i]
+        t += 1 - (space & spaced)
+        words += spaced & ~space
+        spaced = space
+        i += 1
+    return i, t, words
+
+
+@njit(cache=True, nogil=True)
+def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
+    """Note whether a link's text, without the white space around it, can be taken as it stands."""
+    start, end = row[4], row[5]
+    while start < end and (text[start] == 32 or text[start] == 10):
+        start += 1
+    while start < end and (text[end - 1] == 32 or text[end - 1] == 10):
+        end -= 1
+    row[6] = end - start <= MAX_ANCHOR_CHARS
+    for i in range(start, end if row[6] else start):
+        if not 32 <= text[i] <= 126 or text[i] == 38:
+            row[6] = 0
+            return
+    if row[6]:
+        row[4], row[5] = start, end
 
 
 @njit(cache=True, nogil=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recrawl.see.decode import decode
 from recrawl.see.directives import NO_DIRECTIVES, Directives, from_header, from_meta
 from recrawl.see.fingerprint import digest_of_bytes, fingerprint
-from recrawl.see.html import Link, Refresh, read_html
+from recrawl.see.html import NO_LINKS, Link, LinkColumns, Refresh, read_html
 from recrawl.see.sniff import Media, sniff
 from recrawl.see.softerror import is_soft_error
 from recrawl.see.text import all_text, main_text
@@ -16,8 +16,7 @@ from recrawl.see.text import all_text, main_text
 Headers = tuple[tuple[str, str], ...]  # names in lower case
 
 
-@dataclass(frozen=True, slots=True)
-class SeenPage:
+class SeenPage(NamedTuple):
     """What a page says, however it was written down."""
 
     url: str
@@ -32,7 +31,7 @@ class SeenPage:
     text: str = ""
     main_text: str = ""
     words: int = 0
-    links: tuple[Link, ...] = ()
+    link_columns: LinkColumns = NO_LINKS
     canonical: str | None = None
     feeds: tuple[str, ...] = ()
     refresh: Refresh | None = None
@@ -47,11 +46,19 @@ class SeenPage:
         return not self.directives.noarchive
 
     @property
+    def links(self) -> tuple[Link, ...]:
+        """The links, one by one."""
+        return self.link_columns.rows()
+
+    @property
     def links_to_follow(self) -> tuple[Link, ...]:
         """The links that the page's author lets robots follow."""
-        if self.directives.nofollow:
-            return ()
-        return tuple(link for link in self.links if not link.nofollow)
+        return self.columns_to_follow.rows()
+
+    @property
+    def columns_to_follow(self) -> LinkColumns:
+        """The same, in columns."""
+        return NO_LINKS if self.directives.nofollow else self.link_columns.followed()
 
 
 def see_page(
@@ -119,7 +126,7 @@ def _see_html(
         text=all_text(document),
         main_text=main,
         words=words,
-        links=document.links,
+        link_columns=document.link_columns,
         canonical=document.canonical,
         feeds=document.feeds,
         refresh=document.refresh,

@@ -34,7 +34,8 @@ _SIGNATURES = (
     (b"\xd0\xcf\x11\xe0", "application/msword"),
 )
 _CONTAINERS = ((b"RIFF", 8, b"WEBP", "image/webp"), (b"RIFF", 8, b"WAVE", "audio/wav"), (b"", 4, b"ftyp", "video/mp4"))
-_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_STARTS = frozenset(magic[0] for magic, _ in _SIGNATURES)
+_BINARY = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _HTML = re.compile(
     rb"(?i)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,500}?-->\s*)*"
@@ -72,7 +73,7 @@ def sniff(body: bytes, content_type: str = "") -> Sniffed:
     known = _signature(head)
     if known:
         return Sniffed(Media.BINARY, known, said not in (Media.BINARY, None))
-    if not head.startswith(_WIDE_BOMS) and _BINARY.search(_without_lone_nuls(head)):
+    if not head.startswith(_WIDE_BOMS) and _is_binary(_without_lone_nuls(head)):
         return Sniffed(Media.BINARY, "application/octet-stream", said not in (Media.BINARY, None))
     if said is Media.HTML or (said in (None, Media.BINARY, Media.XML) and _HTML.match(head)):
         return Sniffed(Media.HTML, "text/html", said not in (Media.HTML, None) and declared != "application/xhtml+xml")
@@ -82,13 +83,18 @@ def sniff(body: bytes, content_type: str = "") -> Sniffed:
 
 
 def _signature(head: bytes) -> str:
-    for magic, name in _SIGNATURES:
-        if head.startswith(magic):
-            return name
+    if head[0] in _STARTS:
+        for magic, name in _SIGNATURES:
+            if head.startswith(magic):
+                return name
     for magic, offset, inner, name in _CONTAINERS:
         if head.startswith(magic) and head[offset : offset + 4] == inner:
             return name
     return ""
+
+
+def _is_binary(head: bytes) -> bool:
+    return len(head.translate(None, _BINARY)) < len(head)
 
 
 def _without_lone_nuls(head: bytes) -> bytes:

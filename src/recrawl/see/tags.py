@@ -62,7 +62,16 @@ def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     return np.array(hashes, dtype=np.uint64), np.array(values, dtype=np.int64)
 
 
+def _places(names: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
+    places = np.zeros(4096, dtype=np.uint8)
+    slots = (names % np.uint64(len(places))).astype(np.int64)
+    assert len(set(slots.tolist())) == len(names) < 256, "a slot for each name"
+    places[slots] = np.arange(len(names))
+    return places
+
+
 NAMES, FLAGS = _table()  # sorted hashes, and what each name is
+PLACES = _places(NAMES)  # the place in NAMES of the name whose hash ends with these bits, if it is there
 ASIDES = np.sort(np.array([name_hash(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
 
 A, BASE, H1, LINK, MAIN, META, HEADER, SCRIPT, TITLE = (

@@ -7,6 +7,7 @@ from recrawl.see.markup import plain
 
 _FEWEST_WORDS = 25
 _SMALLEST_SHARE = 0.1
+_LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
 
 
 def all_text(document: Document) -> str:
@@ -22,6 +23,10 @@ def main_text(document: Document) -> str:
     """
     said = document.scanned.said
     sifted = b"\n".join([said[start:end] for start, end in document.scanned.spans])
-    if len(sifted) < _SMALLEST_SHARE * len(said) or sifted.count(b" ") + sifted.count(b"\n") < _FEWEST_WORDS:
+    if len(sifted) < _SMALLEST_SHARE * len(said) or not (_has_words(sifted[:_LOOK_BYTES]) or _has_words(sifted)):
         sifted = said
     return plain(sifted).strip()
+
+
+def _has_words(text: bytes) -> bool:
+    return text.count(b" ") + text.count(b"\n") >= _FEWEST_WORDS

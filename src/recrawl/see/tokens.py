@@ -109,25 +109,25 @@ def comment_end(source: ByteArray, i: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, bool]:
-    """Read what begins with the '<' at i: (what, where it ends, name, self-closing)."""
+def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, bool]:
+    """Read what begins with the '<' at i: (what, where it ends, name, the name's end, self-closing)."""
     n = len(source)
     following = source[i + 1] if i + 1 < n else 0
     if following == 33 or following == 63:
         comment = following == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45
         end = comment_end(source, i + 4) if comment else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, False
+        return SKIP, end, HASH_START, end, False
     ending = following == 47
     if ending and i + 2 < n and not is_letter(source[i + 2]):
         end = i + 3 if source[i + 2] == 62 else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, False
+        return SKIP, end, HASH_START, end, False
     if not ending and not is_letter(following):
-        return TEXT, i + 1, HASH_START, False
+        return TEXT, i + 1, HASH_START, i + 1, False
     name_end, name = read_name(source, i + 2 if ending else i + 1)
     end, closed = tag_end(source, name_end)
     if end < 0:
-        return SKIP, n, HASH_START, False  # the page ends inside a tag: the tag does not count
-    return END if ending else START, end, name, closed
+        return SKIP, n, HASH_START, n, False  # the page ends inside a tag: the tag does not count
+    return END if ending else START, end, name, name_end, closed
 
 
 @njit(cache=True, nogil=True)
@@ -170,6 +170,21 @@ def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tupl
         if i >= 0 and found == name:
             return start, stop
     return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def find_two(
+    source: ByteArray, i: int, end: int, one: np.uint64, other: np.uint64, look: bool
+) -> tuple[int, int, int, int]:
+    """Find two attributes in one go, each as `find_attribute` does; all 0 if it is not to `look`."""
+    a, a_end, b, b_end, found_a, found_b = 0, 0, 0, 0, not look, not look
+    while i >= 0 and not (found_a and found_b):
+        i, found, start, stop = next_attribute(source, i, end)
+        if i >= 0 and found == one and not found_a:
+            a, a_end, found_a = start, stop, True
+        elif i >= 0 and found == other and not found_b:
+            b, b_end, found_b = start, stop, True
+    return a, a_end, b, b_end
 
 
 @njit(cache=True, nogil=True)

@@ -54,10 +54,10 @@ def trap_of(href: str, year: int | None = None) -> str | None:
         return f"more than {MAX_SEGMENTS} segments"
     if len(segments) > MAX_REPEATS and _repeats(segments):
         return f"segments repeat more than {MAX_REPEATS} times"
-    if year is not None and _CALENDAR.search(href):
-        for found in _YEAR.finditer(href):
-            if abs(int(found[1]) - year) > _CALENDAR_SPAN_YEARS and "{date}" in template_of(href):
-                return "a calendar page far from today"
+    if year is not None:
+        far = [found for found in _YEAR.findall(href) if abs(int(found) - year) > _CALENDAR_SPAN_YEARS]
+        if far and _CALENDAR.search(href) and "{date}" in template_of(href):
+            return "a calendar page far from today"
     return None
 
 
