@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from recrawl.columns import FloatArray
+from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError, UnknownNameError
 from recrawl.remember.recording import Recording
@@ -56,16 +56,16 @@ def test_brdc12_changes_as_the_brazilian_crawl() -> None:
 
 
 def test_brdc12_rates_are_bimodal() -> None:
-    """Most pages hardly ever change, many do on two days of five or more, and there is a valley between the two."""
+    """Three of four pages hardly ever change, the others on most days at nearly one rate, and few lie between."""
     crawl = web("brdc12")
     page, day = column(crawl, "changes", "page_id"), column(crawl, "changes", "day")
     days = np.unique(page * 57 + np.ceil(day).astype(np.int64) - 1)
     share = np.bincount(days // 57, minlength=len(crawl)) / 57
-    never, valley, often = ((share >= low) & (share < high) for low, high in ((0.0, 0.1), (0.1, 0.2), (0.35, 0.45)))
-    assert never.mean() > 0.5
-    assert often.mean() > 0.08
-    assert often.mean() > 4 * valley.mean()
-    assert (share > 0.8).any()
+    never, valley, often = ((share >= low) & (share < high) for low, high in ((0.0, 0.1), (0.1, 0.3), (0.4, 0.8)))
+    assert never.mean() > 0.7
+    assert often.mean() == pytest.approx(0.26, abs=0.02)
+    assert valley.mean() < 0.01
+    assert share[often].std() < 0.09  # that of chance alone is .065
 
 
 def test_brdc12_has_quiet_days() -> None:
@@ -78,12 +78,31 @@ def test_brdc12_has_quiet_days() -> None:
 
 
 def test_brdc12_ranks_the_estimators_as_table_2() -> None:
-    """nad is best, aad next, sad last of the estimators, age ahead of rand (Santos 2014, table 2)."""
+    """nad is best; cg, sad and age are as far behind it as in table 2, aad and gad less far (Santos 2014)."""
     crawl = synthesize("brdc12", 5_000, seed=2, only=())
     found = {name: mean_change_rate(crawl, name) for name in TABLE_2}
-    assert found["rand"] < found["age"] < found["sad"] < min(found["cg"], found["gad"])
-    assert max(found["cg"], found["gad"]) < found["aad"] < found["nad"]
-    assert found["sad"] == pytest.approx(TABLE_2["sad"], abs=0.15)
+    assert found["rand"] < found["age"] < found["sad"] < found["cg"] < min(found["aad"], found["gad"])
+    assert max(found["aad"], found["gad"]) < found["nad"]
+    for name, apart in (("cg", 0.04), ("age", 0.06), ("rand", 0.07), ("aad", 0.06), ("gad", 0.1)):
+        assert found[name] / found["nad"] == pytest.approx(TABLE_2[name] / TABLE_2["nad"], abs=apart), name
+
+
+def test_brdc12_sites_are_as_alike_as_real_ones() -> None:
+    """Of the variance of the pages' rates about .43 lies between sites, .55 between directories (63 real sites)."""
+    crawl = web("brdc12")
+    rate = np.asarray(column(crawl, "pages", "true_rate"), dtype=np.float64)
+    folder = [f"{site}/{path.rsplit('/', 1)[0]}" for site, path in zip(crawl.site, crawl.page("path"), strict=True)]
+    assert likeness(rate, crawl.site) == pytest.approx(0.43, abs=0.08)
+    assert likeness(rate, np.unique(folder, return_inverse=True)[1]) == pytest.approx(0.55, abs=0.08)
+
+
+def likeness(values: FloatArray, group: IntArray) -> float:
+    """Covariance of the values of two pages of one group, as a share of the variance of all."""
+    apart = values - values.mean()
+    size, total, square = (np.bincount(group, weights) for weights in (None, apart, apart**2))
+    pairs = size > 1
+    mean = (total**2 - square)[pairs] / (size[pairs] * (size[pairs] - 1))
+    return float((size[pairs] * mean).sum() / size[pairs].sum() / values.var())
 
 
 def test_brdc12_found_is_near_table_2() -> None:
@@ -217,7 +236,7 @@ def test_folders_tell_of_change() -> None:
     crawl = web("brdc12")
     count = np.bincount(column(crawl, "changes", "page_id"), minlength=len(crawl))
     folder = np.array([text.split("/")[0] for text in crawl.page("path")])
-    assert count[folder == "noticias"].mean() > 5 * count[folder == "arquivo"].mean()
+    assert count[folder == "noticias"].mean() > 2 * count[folder == "arquivo"].mean()
     assert (count[folder == "noticias"] == 0).any()
     assert (count[folder == "arquivo"] > 30).any()
 
@@ -247,20 +266,6 @@ def test_terms_follow_topics() -> None:
     shared = np.array([len(words[i] & words[i + 1]) / 64 for i in range(len(crawl) - 1)])
     alike = topic[1:] == topic[:-1]
     assert shared[alike].mean() > 2 * shared[~alike].mean()
-
-
-def test_pages_of_a_site_behave_alike() -> None:
-    """Knowing the site tells of the page: rates differ more between sites than chance would make them."""
-    crawl = web("brdc12")
-    rate = np.asarray(column(crawl, "pages", "true_rate"), dtype=np.float64)
-
-    def between(values: FloatArray) -> float:
-        size = np.bincount(crawl.site)
-        mean = np.bincount(crawl.site, values) / size
-        return float((size * (mean - values.mean()) ** 2).sum() / ((values - values.mean()) ** 2).sum())
-
-    shuffled = np.random.default_rng(0).permutation(rate)
-    assert between(rate) > 3 * between(shuffled)
 
 
 def test_one_seed_one_web() -> None:

@@ -54,16 +54,17 @@ def draw_sites(preset: Preset, pages: int, rng: np.random.Generator) -> tuple[Si
     """Draw sites with log-normal sizes, and each site's shares of the populations.
 
     Sites of one topic resemble each other, and pages of one site even more: Dirichlet draws around the topic's shares,
-    which are Dirichlet draws around the preset's. They are then scaled so that over all pages the preset's shares hold.
+    which are Dirichlet draws around the preset's, of concentrations `site_mix` and `topic_mix`. They are then scaled so
+    that over all pages the preset's shares hold.
     """
     count = min(max(round(pages / preset.site_pages), 1), pages)
     weight = np.exp(rng.normal(0.0, preset.site_spread, count))
     size = 1 + rng.multinomial(pages - count, weight / weight.sum())
     topic = rng.integers(len(TOPICS), size=count)
     share = np.array([p.share for p in preset.populations])
-    of_topic = rng.standard_gamma(12 * share, size=(len(TOPICS), len(share))) + 1e-9
+    of_topic = rng.standard_gamma(preset.topic_mix * share, size=(len(TOPICS), len(share))) + 1e-9
     of_topic /= of_topic.sum(axis=1, keepdims=True)
-    mixture = rng.standard_gamma(6 * of_topic[topic]) + 1e-9
+    mixture = rng.standard_gamma(preset.site_mix * of_topic[topic]) + 1e-9
     for _ in range(30):  # iterative proportional fitting
         mixture /= mixture.sum(axis=1, keepdims=True)
         mixture *= share / (size @ mixture / pages)
