@@ -32,6 +32,7 @@ class Scouting:
     def __init__(self, share: float) -> None:
         self.share = share
         self._owed = 0.0  # scouts that are due, carried over where it is less than one
+        self._room = 1.0  # how much better than the last pages that scores chose a page can be
         self._begin()
 
     def _begin(self) -> None:
@@ -41,8 +42,11 @@ class Scouting:
         self._margin = np.nan  # share of the marginal pages that had changed
 
     def due(self, budget: int, size: int) -> int:
-        """Return how many scouts a cycle with this budget is due, of `size` visits at most."""
-        self._owed += budget * self.share
+        """Return how many scouts a cycle with this budget is due, of `size` visits at most.
+
+        Where the scores find a change with nearly every visit there is nothing better to be led to.
+        """
+        self._owed += budget * self.share * self._room
         count = min(int(self._owed), size)
         self._owed -= count
         return count
@@ -65,6 +69,8 @@ class Scouting:
             led_to = changes[np.unique(directory[self._lucky])].sum()
             better = led_to > self._margin * len(self._sent)
             self.share = float(np.clip(self.share * (GROW if better else SHRINK), SHARE_MIN, SHARE_MAX))
+        if np.isfinite(self._margin):
+            self._room = 1.0 - self._margin
         self._begin()
 
 
