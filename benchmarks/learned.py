@@ -46,6 +46,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data"
 MEASURES = make_measures("ChangeRate,NDCG,Freshness")
 SITES_SEED = 5
 QUARTERS = {"tuned": (0, 2, 3), "untouched": (1,)}  # of the sites, by a hash
+FRESH = "learned(objective=freshness)"
 SMALL = 200  # pages: kinds with fewer are too few to judge
 ESTIMATORS = ("age", "cg", "nad", "sad", "aad", "gad", "tx", "bayes", "explore(cg, 0.5)")
 
@@ -157,7 +158,7 @@ def curve(results: Sequence[CrawlResult]) -> list[float]:
 
 def heading(text: str) -> None:
     """Print what is measured, and the names of the columns."""
-    print(f"{text}\n{'':24}" + "".join(f"{m.spec:>18}" for m in MEASURES), flush=True)
+    print(f"{text}\n{'':30}" + "".join(f"{m.spec:>18}" for m in MEASURES), flush=True)
 
 
 def told(name: str, row: dict[str, Any]) -> None:
@@ -166,7 +167,7 @@ def told(name: str, row: dict[str, Any]) -> None:
     for m in MEASURES:
         found = interval(np.array(row[m.spec]))
         cells.append(f"{found.mean:.4f}" + (f" ± {found.half:.4f}" if len(row[m.spec]) > 1 else ""))
-    print(f"{name:24}" + "".join(f"{cell:>18}" for cell in cells) + f"   {row['cpu_s']:.0f} s", flush=True)
+    print(f"{name:30}" + "".join(f"{cell:>18}" for cell in cells) + f"   {row['cpu_s']:.0f} s", flush=True)
 
 
 def draw(table: dict[str, dict[str, Any]], path: Path) -> None:
@@ -236,12 +237,18 @@ class KnownRates:
     x = rate t, too: both rise with x. So this is the best that can be done under a budget (predict.objectives).
     """
 
-    def __init__(self, rate: FloatArray) -> None:
-        self.rate = rate
+    def __init__(self, rate: FloatArray, objective: str = "changes") -> None:
+        self.rate, self.objective = rate, parse_objective(objective)
 
     def score(self, memory: Memory, at: float) -> FloatArray:
-        """Return the chance of a change."""
-        return np.asarray(-np.expm1(-self.rate * memory.waited()))
+        """Return the index of the objective for the chance of a change."""
+        waited = memory.waited()
+        return self.objective.index(-np.expm1(-self.rate * waited), waited, np.ones(len(memory)))
+
+
+def knowing(rate: FloatArray, objective: str, setting: Setting) -> Policy:
+    """Make the policy that knows the rates."""
+    return TopK(KnownRates(rate, objective))
 
 
 def poisson(args: argparse.Namespace) -> None:
@@ -250,12 +257,14 @@ def poisson(args: argparse.Namespace) -> None:
         recording = synthesize("poisson", args.pages or 20_000, days=days, seed=1, only=("sites", "pages", "changes"))
         rate = recording.page("true_rate").astype(np.float64)
         heading(f"{len(recording)} Poisson pages, {days:g} days, daily, 5%")
-        for name, policy in {"knows the rates": None, "learned": "learned", "bayes": "bayes", "age": "age"}.items():
-            made = policy or (lambda setting, r=rate: TopK(KnownRates(r)))
-            row = measure(recording, made, [Plan(1.0, 0.05, seed=1, exact_links=False)])
+        made: dict[str, str | PolicyMaker] = {name: name for name in ("learned", FRESH, "bayes", "age")}
+        for objective in ("changes", "freshness"):
+            made[f"knows rates: {objective}"] = partial(knowing, rate, objective)
+        for name, policy in made.items():
+            row = measure(recording, policy, [Plan(1.0, 0.05, seed=1, exact_links=False)])
             told(name, row)
             late = np.mean(row["curve"][-len(row["curve"]) // 4 :])
-            print(f"{'':24}{late:18.4f} in the last quarter")
+            print(f"{'':30}{late:18.4f} in the last quarter")
 
 
 def brdc12(args: argparse.Namespace) -> None:
