@@ -35,6 +35,7 @@ from typing import Any, ClassVar
 from recrawl.run.directory import CrawlDirectory
 
 PAGES, EACH, REPEATS = 3_000, 30, 3  # EACH: pages of a host
+TIMES = 4  # crawls of recrawl for one of Scrapy's, so that both are timed for long enough
 GROUP = 200  # pages a transaction of Scrapy's pipeline
 WORDS = (
     "web",
@@ -291,11 +292,14 @@ def main() -> None:
     rates: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(repeats):
         for name in names:
-            client = context.Process(target=CLIENTS[name], args=(urls, port.value, out))
-            client.start()
-            done, cpu_s, wall_s = out.get(timeout=600)
-            client.join()
-            assert done == len(urls), f"{name}: {done} of {len(urls)} pages"
+            done, cpu_s, wall_s = 0, 0.0, 0.0
+            for _ in range(TIMES if name.startswith("recrawl") else 1):
+                client = context.Process(target=CLIENTS[name], args=(urls, port.value, out))
+                client.start()
+                fetched, *spent = out.get(timeout=600)
+                client.join()
+                assert fetched == len(urls), f"{name}: {fetched} of {len(urls)} pages"
+                done, cpu_s, wall_s = done + fetched, cpu_s + spent[0], wall_s + spent[1]
             rates[name].append(done / cpu_s)
             print(
                 f"{name:18} {done:,} pages: {done / cpu_s:6,.0f} a CPU-second ({cpu_s:.1f} s CPU, {wall_s:.1f} s)",
