@@ -65,7 +65,7 @@ def test_the_pace_of_the_surroundings_shrinks_from_the_site_down() -> None:
 
 
 def test_strengths_are_those_that_surprise_least() -> None:
-    """Where some pages always change and others never do, the shape falls: a page's own past soon decides."""
+    """Where some pages always change and others never do, a page's own past soon decides."""
     pages = np.arange(200)
     places, evidence, history = Places(), Evidence(), History()
     places.place(pages, np.zeros(200, dtype=np.int64), np.array(["x.md"] * 200, dtype=object), 200)
@@ -75,6 +75,7 @@ def test_strengths_are_those_that_surprise_least() -> None:
     prior, found = Prior(), pages % 2 == 0
     for cycle in range(1, 12):
         evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        prior.refit(places, evidence, history)
         prior.fit(pages, found, places, evidence, history, cycle)
         evidence.update(pages, places.ids, found, np.ones(200), cycle)
         history.update(pages, found, cycle)

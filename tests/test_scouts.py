@@ -11,28 +11,22 @@ from recrawl.schedule.scouts import scouts
 
 
 def test_the_largest_and_longest_unasked_group_comes_first() -> None:
-    """Three pages unasked for 2 cycles (worth 6) go before one unasked for 5; a group that is asked needs no scout."""
+    """Three pages unasked for 4 cycles (worth 12) go before one unasked for 5; a group that is asked needs no scout."""
     groups = np.array([[0], [0], [0], [1], [2], [2]])
     last = np.array([4, 2, 3, 1, 1, 1])
-    quiet = np.array([2.0, 5.0, 5.0])
+    quiet = np.array([4.0, 5.0, 5.0])
     tie = np.arange(6, dtype=np.uint64)
     chosen = scouts(np.arange(6), groups, np.array([5]), last, tie, quiet, 5)
     assert chosen.tolist() == [1, 3]  # of the first group the page that has waited longest; none for the third
     assert scouts(np.arange(6), groups, np.array([5]), last, tie, quiet, 1).tolist() == [1]
 
 
-def test_a_lone_page_asked_a_cycle_ago_needs_no_scout() -> None:
-    """A group worth one page-cycle tells nothing that the page's own score does not."""
-    none = scouts(
-        np.arange(1),
-        np.array([[0]]),
-        np.empty(0, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(1, np.uint64),
-        np.ones(1),
-        3,
-    )
-    assert not len(none)
+def test_a_group_that_was_asked_of_late_needs_no_scout() -> None:
+    """Asked 3 cycles ago: what is known of a group has not aged yet, however large it is."""
+    groups, last, tie = np.zeros((9, 1), dtype=np.int64), np.zeros(9, dtype=np.int64), np.arange(9, dtype=np.uint64)
+    nobody = np.empty(0, np.int64)
+    assert not len(scouts(np.arange(9), groups, nobody, last, tie, np.array([3.0]), 3))
+    assert len(scouts(np.arange(9), groups, nobody, last, tie, np.array([4.0]), 3)) == 1
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(0, 12), st.integers(0, 10))

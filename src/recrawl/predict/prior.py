@@ -5,21 +5,27 @@ Changes of a page come at a constant rate r a cycle. A visit after a gap of g cy
 
     L(r) = product over visits of 1 - exp(-r g) where it found a change, exp(-r g) where not
 
-The prior of r is a gamma distribution of shape a with mean m, the pace of the page's surroundings: density proportional
-to r^(a-1) exp(-b r) with b = a / m. If no gap held two changes this would make the posterior mean (X + a) / (E + b).
-The mean comes from the places above the page, each shrunk to the one above it, C being the changes found there in E
-cycles of exposure:
+The prior of r has the mean m, the pace of the page's surroundings. It comes from the places above the page, each shrunk
+to the one above it, C being the changes found there in E cycles of exposure:
 
     m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, parent directory, directory
 
-and the chance that the page has changed t cycles after its last visit is p0 = 1 - E[exp(-r t)] under the posterior, a
-sum over a grid of rates. a and s, and with a also b, are those under which the visits so far were the least surprising
-(log-loss, older visits counting less), each visit judged before it was taken in.
+It is a gamma distribution of shape a, with density proportional to r^(a-1) exp(-b r) and b = a / m (if no gap held two
+changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the pages themselves
+have shown (predict.rates). The chance that the page has changed t cycles after its last visit is p0 = 1 - E[exp(-r t)]
+under the posterior, a sum over a grid of rates.
+
+The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit
+judged before it was taken in, older ones counting less; a gamma has to be better than the fitted distribution by
+HANDICAP. A busy or a quiet day moves all chances at once and changes the
+order of none, so a round's log-loss is taken after the shift d of all its log-odds that suits it best:
+
+    loss = min over d of d^2 / 2 - sum over visits of log P(outcome | logit p0 + d)
 """
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +35,16 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.describe.evidence import CHANGES, EXPOSURE, Evidence
 from recrawl.describe.history import RATES, History
 from recrawl.describe.places import DIRECTORY, PARENT, SITE, Places
+from recrawl.predict.rates import LOG_RATES, Rates, tilted
 
-GRID = [(a, s) for a in (0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0) for s in (3.0, 10.0, 30.0)]
+FITTED = 0.0  # in place of a gamma's shape: the fitted distribution
+GRID = [(a, s) for a in (0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0, FITTED) for s in (3.0, 10.0, 30.0)]
 START = (0.6, 10.0)
 FADE = 0.98  # of the losses so far, with each round of visits
 SAMPLE = 500  # visits of a round that are enough to judge by
-_LOG_RATES = np.log(RATES)
+PAGES = 3_000  # that are enough to fit the distribution of rates to
+HANDICAP = 10.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
+_NEWTON_STEPS = 6
 
 
 class Prior:
@@ -42,28 +52,64 @@ class Prior:
 
     def __init__(self) -> None:
         self.shape, self.strength = START
+        self.rates = Rates()
         self._loss: FloatArray = np.zeros(len(GRID))
+        self._handicap = np.array([0.0 if shape == FITTED else HANDICAP for shape, _ in GRID])
 
     def chance(self, pages: PageIds, places: Places, evidence: Evidence, history: History, cycle: int) -> FloatArray:
         """Return p0 of each page."""
-        return _given(self.shape, self.strength, pages, places, evidence, history, cycle)
+        return self._given((self.shape, self.strength), pages, places, evidence, history, cycle)
+
+    def refit(self, places: Places, evidence: Evidence, history: History) -> None:
+        """Fit the distribution of rates to all that was seen: before a cycle, so that its choices know of it."""
+        held = np.flatnonzero(history.visits)
+        if not len(held):
+            return
+        sample = held[:: max(1, len(held) // PAGES)]
+        strength = min((loss, s) for loss, (a, s) in zip(self._loss, GRID, strict=True) if a == FITTED)[1]
+        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength)
+        self.rates.fit(sample, means, history.likelihood)
 
     def fit(
         self, pages: PageIds, changed: BoolArray, places: Places, evidence: Evidence, history: History, cycle: int
     ) -> None:
-        """Judge the parameters by visits that are not yet taken in, and keep the best."""
+        """Judge the parameters by visits that are not yet taken in, and keep the best.
+
+        Pages come in an order that does not depend on when they answered, so that sums have the same last digits.
+        """
+        if not len(pages) or not self.rates.fitted:
+            return  # with nothing to tell pages apart by, all parameters say the same
         self._loss *= FADE
-        for i, (shape, strength) in enumerate(GRID):
-            p = np.clip(_given(shape, strength, pages, places, evidence, history, cycle), 1e-6, 1.0 - 1e-6)
-            self._loss[i] -= math.fsum(np.log(np.where(changed, p, 1.0 - p)))  # exact: the order of pages is no matter
-        self.shape, self.strength = GRID[int(np.argmin(self._loss))]
+        for i, options in enumerate(GRID):
+            self._loss[i] += _loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
+        self.shape, self.strength = GRID[int(np.argmin(self._loss + self._handicap))]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return what was fitted."""
+        return {"shape": self.shape, "strength": self.strength, "rates": self.rates.weights.tolist()}
 
-def _given(
-    shape: float, strength: float, pages: PageIds, places: Places, evidence: Evidence, history: History, cycle: int
-) -> FloatArray:
-    mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength)
-    return np.asarray(_chances(pages, mean, shape, cycle, history.last, history.likelihood))
+    def load_json(self, held: dict[str, Any]) -> None:
+        """Take over what `to_json` returned."""
+        weights = np.array(held["rates"], dtype=np.float64)
+        if weights.shape != RATES.shape or not (weights > 0).all():
+            raise ValueError("the distribution of rates is not one")
+        self.shape, self.strength = float(held["shape"]), float(held["strength"])
+        self.rates.set(weights)
+        self.rates.fitted = True
+
+    def _given(
+        self,
+        options: tuple[float, float],
+        pages: PageIds,
+        places: Places,
+        evidence: Evidence,
+        history: History,
+        cycle: int,
+    ) -> FloatArray:
+        shape, strength = options
+        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength)
+        table = self.rates.tilts, self.rates.log_means
+        return np.asarray(_chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
 
 
 @njit(cache=True, nogil=True)
@@ -80,15 +126,27 @@ def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, stren
 
 @njit(cache=True, nogil=True)
 def _chances(
-    pages: PageIds, mean: FloatArray, shape: float, cycle: int, last: IntArray, likelihood: npt.NDArray[np.float32]
+    pages: PageIds,
+    mean: FloatArray,
+    shape: float,
+    tilts: FloatArray,
+    log_means: FloatArray,
+    cycle: int,
+    last: IntArray,
+    likelihood: npt.NDArray[np.float32],
 ) -> FloatArray:
     out = np.empty(len(pages))
     log_weight = np.empty(len(RATES))
     for i in range(len(pages)):
         p, t = pages[i], cycle - last[pages[i]]
+        if shape == FITTED:
+            tilted(mean[i], tilts, log_means, log_weight)
+        else:
+            for k in range(len(RATES)):  # the grid is even in log r, so the density there is r^a exp(-b r)
+                log_weight[k] = shape * (LOG_RATES[k] - RATES[k] / mean[i])
         top = -np.inf
-        for k in range(len(RATES)):  # the grid is even in log r, so the density there is r^a exp(-b r)
-            log_weight[k] = likelihood[p, k] + shape * (_LOG_RATES[k] - RATES[k] / mean[i])
+        for k in range(len(RATES)):
+            log_weight[k] += likelihood[p, k]
             top = max(top, log_weight[k])
         total = still = 0.0
         for k in range(len(RATES)):
@@ -97,3 +155,16 @@ def _chances(
             still += weight * np.exp(-RATES[k] * t)
         out[i] = 1.0 - still / total
     return out
+
+
+@njit(cache=True, nogil=True)
+def _loss_of_order(p: FloatArray, changed: BoolArray) -> float:
+    p = np.minimum(np.maximum(p, 1e-6), 1.0 - 1e-6)
+    log_odds = np.log(p / (1.0 - p))
+    shift = 0.0
+    for _ in range(_NEWTON_STEPS):
+        q = 1.0 / (1.0 + np.exp(-log_odds - shift))
+        step = ((changed - q).sum() - shift) / ((q * (1.0 - q)).sum() + 1.0)
+        shift += min(max(step, -1.0), 1.0)
+    q = 1.0 / (1.0 + np.exp(-log_odds - shift))
+    return float(shift**2 / 2.0 - np.log(np.where(changed, q, 1.0 - q)).sum())

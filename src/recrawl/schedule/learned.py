@@ -44,7 +44,7 @@ HOT = 1.0  # changes above what was expected, from which on a group's pages are 
 SCOUTED = [SECTION, PARENT, DIRECTORY]
 MARGIN = 0.25  # of the last round: the pages that scouts have to beat
 EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
-FORMAT = 2  # of a saved model
+FORMAT = 3  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -244,7 +244,7 @@ class Learned(Named):
             "links": self.links.totals.tolist(),
         }
         trust = self.hazard.calibration
-        prior = [self.prior.shape, self.prior.strength]
+        prior = self.prior.to_json()
         return {**held, "prior": prior, "trust": [trust.shift, trust.slope, trust.trust], "model": model}
 
     def load_json(self, held: dict[str, Any]) -> None:
@@ -257,7 +257,7 @@ class Learned(Named):
                 raise ValueError("another format or other features")
             model = None if held["model"] is None else Booster(model_str=held["model"])
             self.scouting.share, self.links.totals = float(held["explore"]), np.array(held["links"], dtype=np.float64)
-            self.prior.shape, self.prior.strength = (float(value) for value in held["prior"])
+            self.prior.load_json(held["prior"])
             shift, slope, trust = (float(value) for value in held["trust"])
             self.hazard.calibration = Calibration(shift, slope, trust)
             self.hazard.model = model
@@ -285,6 +285,7 @@ class Learned(Named):
             self._settle()
             self.evidence.begin_cycle(np.unique(self.places.ids[known, SITE]))
             self._surprise = np.zeros(len(self.evidence.groups))
+            self.prior.refit(self.places, self.evidence, self.history)
             if self.hazard.model is None or self._cycle % self.every == 0 or self._cycle <= EARLY:
                 self.hazard.fit(self._cycle)
 

@@ -5,7 +5,8 @@ number of pages it speaks for and with the time in which they may have changed u
 
     worth(g) = pages of g that may be visited * cycles since the last visit to any page of g
 
-One page a group is asked, the one that has waited longest. Groups that the scores ask anyway need no scout.
+One page a group is asked, the one that has waited longest. Groups that the scores ask anyway, or that were asked a few
+cycles ago, need no scout.
 
 The share of the budget that scouts get grows while what they led to beats the last pages that the scores chose, and
 shrinks otherwise. A scout that found a change led to all the changes that the cycle then found in its directory.
@@ -21,7 +22,7 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
 from recrawl.remember.visits import Visits
 from recrawl.schedule.select import NO_PAGES
 
-LEAST = 1.0  # a group worth no more than this is one page that was asked a cycle ago
+QUIET = 4.0  # cycles: of a group that was asked later than that we know enough (the half-life of describe.evidence)
 SHARE_MIN, SHARE_MAX = 0.005, 0.1
 GROW, SHRINK = 1.05, 0.9  # of the share: scouts have to win two times of three to stay
 
@@ -88,12 +89,11 @@ def scouts(
         asked = np.zeros(len(quiet), dtype=np.bool_)
         asked[groups[taken, level]] = True
         page, size = _longest_waiting(pages, groups[:, level], last, tie, asked)
-        some = np.flatnonzero(size)
+        some = np.flatnonzero((size > 0) & (quiet >= QUIET))
         found.append(page[some])
         worth.append(size[some] * quiet[some])
     candidates, value = np.concatenate(found), np.concatenate(worth)
     order = np.lexsort((tie[candidates], -value))
-    order = order[value[order] > LEAST]
     _, first = np.unique(candidates[order], return_index=True)  # a page may speak for groups of several levels
     return candidates[order[np.sort(first)]][:count]
 

@@ -1,0 +1,129 @@
+"""The fitted distribution of rates: its tilts by hand, what visits teach it, and how priors are judged."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recrawl.describe.evidence import Evidence
+from recrawl.describe.history import RATES, History
+from recrawl.describe.places import Places
+from recrawl.errors import InputError
+from recrawl.predict.objectives import parse_objective
+from recrawl.predict.prior import FITTED, Prior, _loss_of_order
+from recrawl.predict.rates import Rates, tilted
+from recrawl.schedule.learned import Learned
+
+SLOW, FAST = 2, 9  # places on the grid of rates
+
+
+def weights_for(rates: Rates, mean: float) -> np.ndarray:
+    out = np.empty(len(RATES))
+    tilted(mean, rates.tilts, rates.log_means, out)
+    return np.exp(out)
+
+
+def test_a_tilt_of_two_rates_by_hand() -> None:
+    """Half slow and half fast, tilted to a mean m: the fast share f has slow (1 - f) + fast f = m."""
+    rates = Rates()
+    half = np.zeros(len(RATES))
+    half[[SLOW, FAST]] = 0.5
+    rates.set(half)
+    mean = 0.2
+    share = (mean - RATES[SLOW]) / (RATES[FAST] - RATES[SLOW])
+    assert weights_for(rates, mean)[FAST] == pytest.approx(share, abs=0.003)
+    assert weights_for(rates, mean)[SLOW] == pytest.approx(1.0 - share, abs=0.003)
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=len(RATES), max_size=len(RATES)).filter(any), st.floats(0.01, 1.0))
+def test_tilts_are_distributions_with_the_mean_asked_for(weights: list[float], mean: float) -> None:
+    """Whatever the weights, a tilt sums to 1, and its mean is the one asked for where the tilts reach that far."""
+    rates = Rates()
+    rates.set(np.array(weights))
+    found = weights_for(rates, mean)
+    assert found.sum() == pytest.approx(1.0, abs=0.05)  # between two tilts logarithms are interpolated
+    reached = min(max(mean, math.exp(rates.log_means[0])), math.exp(rates.log_means[-1]))
+    assert found @ RATES == pytest.approx(reached, rel=0.1)
+
+
+def visited(rate: np.ndarray, cycles: int, seed: int) -> tuple[Places, Evidence, History]:
+    """Pages of one directory with these rates, each visited in every cycle."""
+    pages, draw = np.arange(len(rate)), np.random.default_rng(seed)
+    places, evidence, history = Places(), Evidence(), History()
+    places.place(pages, np.zeros(len(rate), dtype=np.int64), np.array(["x.md"] * len(rate), dtype=object), len(rate))
+    evidence.make_room(len(places), len(rate))
+    history.make_room(len(rate))
+    history.begin(pages, 0)
+    for cycle in range(1, cycles + 1):
+        evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        found = draw.random(len(rate)) < -np.expm1(-rate)
+        evidence.update(pages, places.ids, found, np.ones(len(rate)), cycle)
+        history.update(pages, found, cycle)
+    return places, evidence, history
+
+
+def test_two_kinds_of_pages_are_told_apart() -> None:
+    """A quarter changes at .6 a cycle, the rest never: nearly no weight is left between.
+
+    A visit finds one change however many there were, so the pace, and with it the fast share, comes out too low.
+    """
+    rate = np.where(np.arange(2_000) % 4 == 0, 0.6, 0.0)
+    places, evidence, history = visited(rate, 6, seed=1)
+    prior = Prior()
+    for _ in range(5):
+        prior.refit(places, evidence, history)
+    weights = prior.rates.weights
+    assert weights[4:8].sum() < 0.01  # .02 to .2 a cycle
+    assert 0.15 < weights[8:10].sum() < 0.28  # .42 and .88
+
+
+def test_one_visit_a_page_leaves_the_weights_smooth() -> None:
+    """A change may be luck or a fast page: no rate of the middle is ruled out."""
+    places, evidence, history = visited(np.full(2_000, 0.3), 1, seed=2)
+    prior = Prior()
+    prior.refit(places, evidence, history)
+    assert prior.rates.weights[2:10].min() > 0.005
+
+
+@given(st.floats(-2.0, 2.0), st.integers(0, 99))
+def test_a_shift_of_all_chances_is_hardly_a_loss(shift: float, seed: int) -> None:
+    """A quiet day changes no order; its price is that of the shift, d^2 / 2, and no more."""
+    draw = np.random.default_rng(seed)
+    log_odds = draw.normal(0.0, 1.0, 500)
+    changed = draw.random(500) < 1.0 / (1.0 + np.exp(-log_odds))
+    straight = _loss_of_order(1.0 / (1.0 + np.exp(-log_odds)), changed)
+    shifted = _loss_of_order(1.0 / (1.0 + np.exp(-log_odds - shift)), changed)
+    assert abs(shifted - straight) < (abs(shift) + 0.7) ** 2 / 2.0
+    reverse = _loss_of_order(1.0 / (1.0 + np.exp(log_odds)), changed)
+    assert reverse > straight + 10.0
+
+
+def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None:
+    """Pages that change every other cycle or never: after the first visits the prior is the fitted one."""
+    rate = np.where(np.arange(1_000) % 4 == 0, 0.7, 0.0)
+    places, evidence, history = visited(rate, 3, seed=3)
+    prior, draw = Prior(), np.random.default_rng(4)
+    for _ in range(3):
+        prior.refit(places, evidence, history)
+    prior.fit(np.arange(1_000), draw.random(1_000) < -np.expm1(-rate), places, evidence, history, 4)
+    assert prior.shape == FITTED
+    chance = prior.chance(np.arange(1_000), places, evidence, history, 8)
+    assert chance[history.changes > 0].min() > 0.8  # one change is enough to know a fast page
+
+
+def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:
+    """Weights, shape and strength are kept as JSON; weights of another length are an input error."""
+    places, evidence, history = visited(np.full(200, 0.5), 3, seed=5)
+    policy = Learned(parse_objective("changes"))
+    policy.prior.refit(places, evidence, history)
+    held = policy.to_json()
+    again = Learned(parse_objective("changes"))
+    again.load_json(held)
+    assert again.to_json() == held
+    held["prior"]["rates"] = [1.0]
+    with pytest.raises(InputError, match="not a saved model"):
+        again.load_json(held)
