@@ -1,7 +1,8 @@
 """One request, one answer: bounded in bytes, headers and time, and typed whatever the other side does.
 
-The HTTP is aiohttp's. Here are the limits around it: the library decodes, redirects, remembers and retries nothing,
-names are resolved by the guard, and a kept connection on which a host has put words that we did not ask for is dropped.
+The HTTP is aiohttp's (fetch.wire). Here are the limits around it: nothing is decoded, redirected, remembered or retried
+behind our back, names are resolved by the guard, and a kept connection on which a host has put words that we did not
+ask for is dropped.
 """
 
 from __future__ import annotations
@@ -9,14 +10,10 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
-from yarl import URL
 
 from recrawl.clock import Clock
 from recrawl.fetch.agent import user_agent
@@ -24,15 +21,10 @@ from recrawl.fetch.encodings import ACCEPT, BadEncodingError, Decoder
 from recrawl.fetch.guard import Guard, RefusedError
 from recrawl.fetch.outcome import Headers, Kind, kind_of_status
 from recrawl.fetch.settings import FetchSettings
+from recrawl.fetch.wire import REUSED, Answer, Wire
 from recrawl.see.url import Url
 
-if TYPE_CHECKING:
-    from aiohttp.client_reqrep import ConnectionKey
-    from aiohttp.connector import Connection
-
 _DRAIN_BYTES = 65_536  # of a body that nobody wants, so that the connection can be used again
-_KEEPALIVE_S = 4.0  # many servers close idle connections after five seconds
-_REUSED: ContextVar[bool] = ContextVar("reused", default=False)  # whether this exchange goes over a kept connection
 
 
 @dataclass(slots=True)
@@ -64,21 +56,6 @@ class _FailedError(Exception):
         self.reason = reason
 
 
-class _Connector(aiohttp.TCPConnector):
-    """A pool that never reuses a connection on which unasked-for bytes have arrived.
-
-    A host whose Content-Length is too small can leave a forged answer behind, to be taken for the next page's.
-    """
-
-    async def _get(self, key: ConnectionKey, traces: list[Any]) -> Connection | None:
-        while (connection := await super()._get(key, traces)) is not None:
-            if connection.protocol is not None and not connection.protocol.should_close:
-                _REUSED.set(True)
-                return connection
-            connection.close()
-        return None
-
-
 class Client:
     """Makes exchanges. Use as `async with`."""
 
@@ -86,49 +63,28 @@ class Client:
         self._settings = settings
         self._guard = guard
         self._clock = clock
-        self._session: aiohttp.ClientSession | None = None
+        self._wire: Wire | None = None
         self._rest_s = max(0.0, settings.deadline_s - settings.first_byte_timeout_s)  # for what follows the first byte
 
     async def __aenter__(self) -> Client:
-        settings = self._settings
-        connector = _Connector(
-            resolver=self._guard,
-            use_dns_cache=False,  # the guard has its own
-            socket_factory=self._guard.open_socket,
-            limit=0,  # the gate limits connections by host, the caller in all
-            keepalive_timeout=_KEEPALIVE_S,
-        )
-        self._session = aiohttp.ClientSession(
-            connector=connector,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s),
-            auto_decompress=False,
-            trust_env=False,
-            max_field_size=settings.max_field_bytes,
-            max_headers=settings.max_headers,
-            headers={
-                "User-Agent": user_agent(settings.contact),
+        self._wire = Wire(
+            self._settings,
+            self._guard,
+            {
+                "User-Agent": user_agent(self._settings.contact),
                 "Accept": "text/html,*/*;q=0.8",
                 "Accept-Encoding": ACCEPT,
             },
         )
-        self._session._retry_connection = False  # a retry is a request: it waits for the host's gate like any other
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
-
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        """Load the authorities that vouch for hosts: once, at the first https page."""
-        file = self._settings.tls_ca_file
-        return ssl.create_default_context(cafile=str(file) if file else None)
+        if self._wire is not None:
+            await self._wire.close()
+            self._wire = None
 
     async def exchange(self, url: Url, headers: Mapping[str, str], max_body_bytes: int) -> Exchange:
         """Ask for a page and read the answer."""
-        _REUSED.set(False)
         began_s = self._clock.monotonic_s()
         answer = Exchange(Kind.UNEXPECTED)
         settings = self._settings
@@ -152,7 +108,7 @@ class Client:
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as wrong:
             answer.kind, answer.reason = _kind_of(wrong), _line(wrong)
         answer.elapsed_s = self._clock.monotonic_s() - began_s
-        answer.stale = answer.kind is Kind.RESET and not answer.status and _REUSED.get()
+        answer.stale = answer.kind is Kind.RESET and not answer.status and REUSED.get()
         if answer.kind is not Kind.OK:
             answer.body = b""
         return answer
@@ -166,39 +122,34 @@ class Client:
         answer: Exchange,
         limit: asyncio.Timeout,
     ) -> None:
-        assert self._session is not None, "use `async with`"
-        target = URL(url.href, encoded=True)
-        tls = self._tls if url.scheme == "https" else True
-        response = await self._session.get(target, headers=headers, allow_redirects=False, ssl=tls)
+        assert self._wire is not None, "use `async with`"
+        response = await self._wire.ask(url, headers)
+        sound = False
         try:
             limit.reschedule((limit.when() or 0.0) + self._rest_s)
             answer.first_byte_s = self._clock.monotonic_s() - began_s
             answer.status = response.status
-            answer.headers = tuple(
-                [(name.decode("latin-1").lower(), _value(raw)) for name, raw in response.raw_headers]
-            )
-            self._check_headers(response, answer.headers)
+            answer.headers = tuple([(name.decode("latin-1").lower(), _value(raw)) for name, raw in response.headers])
+            self._check_headers(answer.headers)
+            sound = True
             answer.kind = kind_of_status(response.status)
             if answer.kind is Kind.OK:
                 await self._read(response, max_body_bytes, answer)
             else:
                 await _drain(response)
         finally:
-            if not response.content.is_eof() or answer.kind is Kind.AMBIGUOUS_LENGTH:
-                response.close()
+            response.close(keep=sound)
 
-    def _check_headers(self, response: aiohttp.ClientResponse, headers: Headers) -> None:
+    def _check_headers(self, headers: Headers) -> None:
         """Refuse answers whose end two readers would see in different places, and headers beyond the cap."""
         lengths = [value for name, value in headers if name == "content-length"]
         coded = "transfer-encoding" in [name for name, _ in headers]
         if len(lengths) > 1 or (lengths and (coded or "," in lengths[0])):
-            response.close()
             raise _FailedError(Kind.AMBIGUOUS_LENGTH, "the answer states its length in two ways")
         if sum([len(name) + len(value) for name, value in headers]) > self._settings.max_header_bytes:
-            response.close()
             raise _FailedError(Kind.HEADERS_TOO_LARGE, f"headers over {self._settings.max_header_bytes} bytes")
 
-    async def _read(self, response: aiohttp.ClientResponse, max_body_bytes: int, answer: Exchange) -> None:
+    async def _read(self, response: Answer, max_body_bytes: int, answer: Exchange) -> None:
         encoding = ",".join([value for name, value in answer.headers if name == "content-encoding"])
         try:
             decoder = Decoder(encoding, max_bytes=max_body_bytes, max_encodings=self._settings.max_encodings)
@@ -206,7 +157,6 @@ class Client:
                 decoder.feed(chunk)
                 if decoder.full or decoder.received > max_body_bytes + _DRAIN_BYTES:
                     answer.truncated = True
-                    response.close()
                     break
             answer.wire_bytes = decoder.received
             answer.body = decoder.partial() if answer.truncated else decoder.finish()
@@ -218,14 +168,14 @@ class Client:
             raise _FailedError(Kind.BOMB, f"{decoder.consumed} bytes inflate to more than {len(answer.body)}")
 
 
-async def _drain(response: aiohttp.ClientResponse) -> None:
+async def _drain(response: Answer) -> None:
     """Read a short body to its end, so that the connection can be used again; leave a long one."""
     left = _DRAIN_BYTES
     try:
         while left > 0 and (chunk := await response.content.readany()):
             left -= len(chunk)
     except aiohttp.ClientError:
-        response.close()  # the status was what counted
+        pass  # the status was what counted
 
 
 def _kind_of(wrong: Exception) -> Kind:

@@ -1,0 +1,145 @@
+"""Requests over aiohttp's connections, without its session.
+
+aiohttp opens connections, keeps them and parses what comes over them. Its session serves any method, body, cookie,
+redirect and proxy, at half the cost of an exchange; a crawler asks with GET and a few headers, so here the request is
+written straight to the connection and the answer taken from its parser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from contextvars import ContextVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+from aiohttp.http import RawResponseMessage
+from yarl import URL
+
+from recrawl.fetch.guard import Guard
+from recrawl.fetch.settings import FetchSettings
+from recrawl.see.url import Url
+
+if TYPE_CHECKING:
+    from aiohttp.client_reqrep import ConnectionKey
+    from aiohttp.connector import Connection
+
+REUSED: ContextVar[bool] = ContextVar("reused", default=False)  # whether this exchange goes over a kept connection
+_KEEPALIVE_S = 4.0  # many servers close idle connections after five seconds
+_ORIGINS = 1_000  # that are remembered, so as not to describe a host anew with every page
+_NOT_IN_HEADERS = ("\r", "\n", "\0")
+
+
+class _Connector(aiohttp.TCPConnector):
+    """A pool that never reuses a connection on which unasked-for bytes have arrived.
+
+    A host whose Content-Length is too small can leave a forged answer behind, to be taken for the next page's.
+    """
+
+    async def _get(self, key: ConnectionKey, traces: list[Any]) -> Connection | None:
+        while (connection := await super()._get(key, traces)) is not None:
+            if connection.protocol is not None and not connection.protocol.should_close:
+                REUSED.set(True)
+                return connection
+            connection.close()
+        return None
+
+
+class Answer:
+    """The head of an answer, and the body as it comes. To be closed in any case."""
+
+    __slots__ = ("_connection", "content", "headers", "status")
+
+    def __init__(self, connection: Connection, message: RawResponseMessage, content: aiohttp.StreamReader) -> None:
+        self._connection = connection
+        self.status = message.code
+        self.headers = message.raw_headers
+        self.content = content
+
+    def close(self, *, keep: bool) -> None:
+        """Give the connection back to be used again, if the body was read to its end, or drop it."""
+        if keep and self.content.is_eof():
+            self._connection.release()  # which drops it, too, where the host wants that or has sent too much
+        else:
+            self._connection.close()
+
+
+class Wire:
+    """Sends requests and receives the heads of answers."""
+
+    def __init__(self, settings: FetchSettings, guard: Guard, headers: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._headers = _lines(headers)
+        self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s)
+        self._origins: dict[str, aiohttp.ClientRequest] = {}
+        self._connector = _Connector(
+            resolver=guard,
+            use_dns_cache=False,  # the guard has its own
+            socket_factory=guard.open_socket,
+            limit=0,  # the gate limits connections by host, the caller in all
+            keepalive_timeout=_KEEPALIVE_S,
+        )
+
+    async def close(self) -> None:
+        """Drop all connections."""
+        await self._connector.close()
+
+    async def ask(self, url: Url, headers: Mapping[str, str]) -> Answer:
+        """Ask for a page and wait until its answer begins."""
+        REUSED.set(False)
+        origin = url.origin
+        head = f"GET {url.href[len(origin) :]} HTTP/1.1\r\nHost: {origin[len(url.scheme) + 3 :]}\r\n{self._headers}"
+        words = f"{head}{_lines(headers)}\r\n".encode()
+        try:
+            connection = await self._connector.connect(self._request_to(url, origin), [], self._timeout)
+        except TimeoutError as wrong:  # the connection's own: the exchange's limit arrives as a cancellation
+            raise aiohttp.ConnectionTimeoutError from wrong
+        try:
+            return await self._send(connection, words)
+        except BaseException:
+            connection.close()
+            raise
+
+    async def _send(self, connection: Connection, words: bytes) -> Answer:
+        settings, protocol = self._settings, connection.protocol
+        assert protocol is not None
+        protocol.set_response_params(
+            read_until_eof=True,
+            auto_decompress=False,
+            max_field_size=settings.max_field_bytes,
+            max_headers=settings.max_headers,
+        )
+        if protocol.transport is None:
+            raise aiohttp.ServerDisconnectedError
+        protocol.transport.write(words)
+        while True:
+            message, content = await protocol.read()
+            if not 100 <= message.code <= 199 or message.code == 101:  # else an interim answer: the real one follows
+                return Answer(connection, message, content)
+
+    def _request_to(self, url: Url, origin: str) -> aiohttp.ClientRequest:
+        """Return what the pool needs to know of a host."""
+        request = self._origins.get(origin)
+        if request is None:
+            if len(self._origins) >= _ORIGINS:
+                del self._origins[next(iter(self._origins))]
+            tls = self._tls if url.scheme == "https" else True
+            loop = asyncio.get_running_loop()
+            request = aiohttp.ClientRequest("GET", URL(f"{origin}/", encoded=True), loop=loop, ssl=tls)
+            self._origins[origin] = request
+        return request
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Load the authorities that vouch for hosts: once, at the first https page."""
+        file = self._settings.tls_ca_file
+        return ssl.create_default_context(cafile=str(file) if file else None)
+
+
+def _lines(headers: Mapping[str, str]) -> str:
+    for name, value in headers.items():
+        if any(char in name or char in value for char in _NOT_IN_HEADERS):
+            raise ValueError(f"a request header cannot hold a line break: {name}")
+    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
