@@ -18,7 +18,7 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.evolve.canonical import canonical_form
 from recrawl.evolve.intervals import bounds
-from recrawl.predict.closure import EXP_CUT
+from recrawl.predict.closure import CUT, EXP_CUT
 from recrawl.predict.expression import Expression, Tree
 from recrawl.predict.formula import evaluate
 from recrawl.predict.terminals import NAMES, columns
@@ -100,6 +100,8 @@ def _proposals(expression: Expression, prune: bool) -> Iterator[Expression]:
     """Yield shorter or plainer formulas, the boldest first."""
     seen = {expression.key}
     for tree in _trees(expression.tree, prune):
+        if any(isinstance(node, float) and not abs(node) <= CUT for _, node in _nodes(tree)):
+            continue  # two constants became one that no formula can hold
         proposal = canonical_form(Expression.of(tree))
         if proposal.key not in seen and _plainer(proposal, expression):
             seen.add(proposal.key)
