@@ -67,18 +67,29 @@ def visited(rate: np.ndarray, cycles: int, seed: int) -> tuple[Places, Evidence,
 
 
 def test_two_kinds_of_pages_are_told_apart() -> None:
-    """A quarter changes at .6 a cycle, the rest never: nearly no weight is left between.
-
-    A visit finds one change however many there were, so the pace, and with it the fast share, comes out too low.
-    """
+    """A quarter changes at .6 a cycle, the rest never: nearly no weight is left between, and a quarter is fast."""
     rate = np.where(np.arange(2_000) % 4 == 0, 0.6, 0.0)
     places, evidence, history = visited(rate, 6, seed=1)
     prior = Prior()
     for _ in range(5):
         prior.refit(places, evidence, history)
     weights = prior.rates.weights
-    assert weights[4:8].sum() < 0.01  # .02 to .2 a cycle
-    assert 0.15 < weights[8:10].sum() < 0.28  # .42 and .88
+    assert weights[4:8].sum() < 0.03  # .02 to .2 a cycle
+    assert weights[8:10].sum() == pytest.approx(0.25, abs=0.03)  # .42 and .88
+
+
+def test_the_average_page_has_the_weights_themselves() -> None:
+    """A visit finds one change however many there were, so paces are too low; only their ratios count."""
+    places, evidence, history = visited(np.full(500, 1.5), 4, seed=6)
+    prior = Prior()
+    for _ in range(5):
+        prior.refit(places, evidence, history)
+    paces = np.array([prior.rates.pace, prior.rates.pace / 2.0])
+    assert prior.rates.pace < 0.8  # of every visit, whether it found a change
+    average, slower = prior.rates.scaled(paces)
+    assert average == pytest.approx(prior.rates.weights @ RATES)
+    assert average == pytest.approx(1.5, rel=0.2)
+    assert slower == pytest.approx(average / 2.0)
 
 
 def test_one_visit_a_page_leaves_the_weights_smooth() -> None:
@@ -105,14 +116,15 @@ def test_a_shift_of_all_chances_is_hardly_a_loss(shift: float, seed: int) -> Non
 def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None:
     """Pages that change every other cycle or never: after the first visits the prior is the fitted one."""
     rate = np.where(np.arange(1_000) % 4 == 0, 0.7, 0.0)
-    places, evidence, history = visited(rate, 3, seed=3)
+    places, evidence, history = visited(rate, 6, seed=3)
     prior, draw = Prior(), np.random.default_rng(4)
-    for _ in range(3):
+    for _ in range(6):
         prior.refit(places, evidence, history)
-    prior.fit(np.arange(1_000), draw.random(1_000) < -np.expm1(-rate), places, evidence, history, 4)
+    prior.fit(np.arange(1_000), draw.random(1_000) < -np.expm1(-rate), places, evidence, history, 7)
     assert prior.shape == FITTED
-    chance = prior.chance(np.arange(1_000), places, evidence, history, 8)
-    assert chance[history.changes > 0].min() > 0.8  # one change is enough to know a fast page
+    chance = prior.chance(np.arange(1_000), places, evidence, history, 11)
+    assert chance[history.changes > 1].min() > 0.85  # two changes in six visits are enough to know a fast page
+    assert chance[history.changes == 0].max() < 0.1
 
 
 def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:

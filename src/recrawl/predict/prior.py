@@ -5,7 +5,7 @@ Changes of a page come at a constant rate r a cycle. A visit after a gap of g cy
 
     L(r) = product over visits of 1 - exp(-r g) where it found a change, exp(-r g) where not
 
-The prior of r has the mean m, the pace of the page's surroundings. It comes from the places above the page, each shrunk
+The prior of r has the mean m, the pace of the page's surroundings (or goes with it, predict.rates). It comes from the places above the page, each shrunk
 to the one above it, C being the changes found there in E cycles of exposure:
 
     m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, parent directory, directory
@@ -39,6 +39,7 @@ from recrawl.predict.rates import LOG_RATES, Rates, tilted
 
 FITTED = 0.0  # in place of a gamma's shape: the fitted distribution
 GRID = [(a, s) for a in (0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0, FITTED) for s in (3.0, 10.0, 30.0)]
+GRID.append((FITTED, 1e4))  # so strong that the places say nothing: pages of no site are alike
 START = (0.6, 10.0)
 FADE = 0.98  # of the losses so far, with each round of visits
 SAMPLE = 500  # visits of a round that are enough to judge by
@@ -77,7 +78,7 @@ class Prior:
 
         Pages come in an order that does not depend on when they answered, so that sums have the same last digits.
         """
-        if not len(pages) or not self.rates.fitted:
+        if not len(pages) or not self.rates.pace:
             return  # with nothing to tell pages apart by, all parameters say the same
         self._loss *= FADE
         for i, options in enumerate(GRID):
@@ -86,7 +87,12 @@ class Prior:
 
     def to_json(self) -> dict[str, Any]:
         """Return what was fitted."""
-        return {"shape": self.shape, "strength": self.strength, "rates": self.rates.weights.tolist()}
+        return {
+            "shape": self.shape,
+            "strength": self.strength,
+            "rates": self.rates.weights.tolist(),
+            "pace": self.rates.pace,
+        }
 
     def load_json(self, held: dict[str, Any]) -> None:
         """Take over what `to_json` returned."""
@@ -95,7 +101,7 @@ class Prior:
             raise ValueError("the distribution of rates is not one")
         self.shape, self.strength = float(held["shape"]), float(held["strength"])
         self.rates.set(weights)
-        self.rates.fitted = True
+        self.rates.pace = float(held["pace"])
 
     def _given(
         self,
@@ -108,6 +114,8 @@ class Prior:
     ) -> FloatArray:
         shape, strength = options
         mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength)
+        if shape == FITTED:
+            mean = self.rates.scaled(mean)
         table = self.rates.tilts, self.rates.log_means
         return np.asarray(_chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
 

@@ -4,10 +4,11 @@ A distribution on the grid of rates (describe.history), w_k for the rate r_k, ha
 
     w_k(theta) proportional to w_k r_k^theta        with the mean m(theta) = sum of w_k(theta) r_k
 
-A page's prior is the tilt whose mean is the pace of its surroundings: a busy place has more of the fast pages, and
-pages that are either fast or still stay so, which no gamma distribution can say. The weights follow by steps of
-expectation and maximisation (Laird 1978, the nonparametric maximum likelihood of mixtures), with L_ik the likelihood of
-page i's visits under the rate r_k and theta_i its tilt,
+A page's prior is the tilt with the mean m(0) * pace of its surroundings / average pace: a busy place has more of the
+fast pages, and pages that are either fast or still stay so, which no gamma distribution can say. Paces count changes
+found, of which a visit finds one at most, so only their ratios are used. The weights follow by steps of expectation and
+maximisation (Laird 1978, the nonparametric maximum likelihood of mixtures), with L_ik the likelihood of page i's visits
+under the rate r_k and theta_i its tilt,
 
     after_k = sum over i of w_k(theta_i) L_ik / (sum over j of w_j(theta_i) L_ij)
     before_k = sum over i of w_k(theta_i)        w_k <- w_k (after_k + h v_k) / (before_k + h w_k)
@@ -29,7 +30,7 @@ from recrawl.describe.history import RATES
 
 LOG_RATES = np.log(RATES)
 START_SHAPE = 0.35  # of the gamma distribution v
-STEPS = 10  # a cycle
+STEPS = 20  # a cycle
 HELD = 3.0  # pages, beside those that the weights are fitted to
 LEAST = 1e-6  # weight of a rate, so that none is ruled out for good
 _TILTS = np.linspace(-3.0, 3.0, 121)
@@ -40,7 +41,7 @@ class Rates:
 
     def __init__(self) -> None:
         self.set(np.ones(len(RATES)))
-        self.fitted = False
+        self.pace = 0.0  # of the average page's surroundings; 0 before the first fit
 
     def set(self, weights: FloatArray) -> None:
         """Take these weights, or what is proportional to them."""
@@ -50,21 +51,22 @@ class Rates:
         log_weights -= log_weights.max(axis=1, keepdims=True)
         self.tilts: FloatArray = log_weights - np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
         self.log_means: FloatArray = np.log(np.exp(self.tilts) @ RATES)
+        self.mean = float(self.weights @ RATES)
 
     def fit(self, pages: PageIds, means: FloatArray, likelihood: npt.NDArray[np.float32]) -> None:
         """Take STEPS towards what these pages' visits showed, `means` being the paces of their surroundings."""
-        mean = float(means.mean())
-        start = np.exp(START_SHAPE * (LOG_RATES - RATES / mean))
+        start = np.exp(START_SHAPE * (LOG_RATES - RATES / means.mean()))
         start /= start.sum()
-        if not self.fitted:
+        if not self.pace:
             self.set(start)
-            self.fitted = True
+        self.pace = float(means.mean())
         for _ in range(STEPS):
-            after, before = _expected(pages, means, self.tilts, self.log_means, likelihood)
+            after, before = _expected(pages, self.scaled(means), self.tilts, self.log_means, likelihood)
             self.set(self.weights * (after + HELD * start) / (before + HELD * self.weights))
-            # of the tilts, which all mean the same, the one with the crawl's own mean
-            near = int(np.searchsorted(self.log_means, math.log(mean)))
-            self.set(np.exp(self.tilts[min(near, len(_TILTS) - 1)]))
+
+    def scaled(self, paces: FloatArray) -> FloatArray:
+        """Return the mean rates for these paces, such that the average page has the weights themselves."""
+        return paces * (self.mean / self.pace) if self.pace else paces
 
 
 @njit(cache=True, nogil=True)
