@@ -5,20 +5,20 @@ Changes of a page come at a constant rate r a cycle. A visit after a gap of g cy
 
     L(r) = product over visits of 1 - exp(-r g) where it found a change, exp(-r g) where not
 
-The prior of r has the mean m, the pace of the page's surroundings (or goes with it, predict.rates). It comes from the places above the page, each shrunk
-to the one above it, C being the changes found there in E cycles of exposure:
+The prior of r follows m, the pace of the page's surroundings. It comes from the places above the page, each shrunk to
+the one above it, C being the changes found there in E cycles of exposure:
 
     m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, parent directory, directory
 
-It is a gamma distribution of shape a, with density proportional to r^(a-1) exp(-b r) and b = a / m (if no gap held two
-changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the pages themselves
-have shown (predict.rates). The chance that the page has changed t cycles after its last visit is p0 = 1 - E[exp(-r t)]
-under the posterior, a sum over a grid of rates.
+It is a gamma distribution with the mean m and the shape a, its density proportional to r^(a-1) exp(-b r) with b = a / m
+(if no gap held two changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the
+pages themselves have shown (predict.rates). The chance that the page has changed t cycles after its last visit is
+p0 = 1 - E[exp(-r t)] under the posterior, a sum over a grid of rates.
 
 The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit
 judged before it was taken in, older ones counting less; a gamma has to be better than the fitted distribution by
-HANDICAP. A busy or a quiet day moves all chances at once and changes the
-order of none, so a round's log-loss is taken after the shift d of all its log-odds that suits it best:
+HANDICAP. A busy or a quiet day moves all chances at once and changes the order of none, so a round's log-loss is taken
+after the shift d of all its log-odds that suits it best:
 
     loss = min over d of d^2 / 2 - sum over visits of log P(outcome | logit p0 + d)
 """
