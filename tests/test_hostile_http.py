@@ -510,6 +510,18 @@ def test_case_45_hostile_header_values_are_data() -> None:
         assert result.kind is Kind.BAD_HTTP
 
 
+def test_case_45_a_request_cannot_be_split_by_what_it_carries() -> None:
+    """A header value with a line break is never sent; query and path arrive as they were, behind the right host."""
+    result, server = ask({"/": PAGE}, headers=(("X-Key", "a\r\nX-Forged: yes"),))
+    assert result.kind is Kind.INVALID_URL
+    assert not [asked for asked in server.asked if asked.path == "/"]
+    result, server = ask({"a.test/x?q=1%0D%0AHost:%20b.test": PAGE}, "/x?q=1%0d%0aHost:%20b.test", host="a.test")
+    assert result.kind is Kind.OK
+    asked = server.asked[-1]
+    assert asked.host.partition(":")[0] == "a.test"
+    assert set(asked.headers) == {"host", "user-agent", "accept", "accept-encoding"}
+
+
 def test_latency_makes_the_gate_slower() -> None:
     """A host that takes long to answer is asked less often."""
 
