@@ -92,6 +92,18 @@ def test_the_average_page_has_the_weights_themselves() -> None:
     assert slower == pytest.approx(average / 2.0)
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_web_that_stands_still_has_a_chance_all_the_same() -> None:
+    """Where thousands of visits found nothing, the chance is small, and a number."""
+    places, evidence, history = visited(np.zeros(2_000), 60, seed=7)
+    prior, pages = Prior(), np.arange(2_000)
+    for _ in range(3):
+        prior.refit(places, evidence, history)
+        prior.fit(pages, pages == 0, places, evidence, history, 61)
+    chance = prior.chance(pages, places, evidence, history, 61)
+    assert ((chance > 0.0) & (chance < 0.01)).all()
+
+
 def test_one_visit_a_page_leaves_the_weights_smooth() -> None:
     """A change may be luck or a fast page: no rate of the middle is ruled out."""
     places, evidence, history = visited(np.full(2_000, 0.3), 1, seed=2)

@@ -55,7 +55,8 @@ class Rates:
 
     def fit(self, pages: PageIds, means: FloatArray, likelihood: npt.NDArray[np.float32]) -> None:
         """Take STEPS towards what these pages' visits showed, `means` being the paces of their surroundings."""
-        start = np.exp(START_SHAPE * (LOG_RATES - RATES / means.mean()))
+        mean = max(float(means.mean()), RATES[0])  # below the grid all weights would vanish
+        start = np.exp(START_SHAPE * (LOG_RATES - RATES / mean))
         start /= start.sum()
         if not self.pace:
             self.set(start)
