@@ -140,7 +140,7 @@ def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None
 
 
 def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:
-    """Weights, shape and strength are kept as JSON; weights of another length are an input error."""
+    """Weights, shape and strength are kept as JSON; weights of another length or no numbers are an input error."""
     places, evidence, history = visited(np.full(200, 0.5), 3, seed=5)
     policy = Learned(parse_objective("changes"))
     policy.prior.refit(places, evidence, history)
@@ -148,6 +148,6 @@ def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:
     again = Learned(parse_objective("changes"))
     again.load_json(held)
     assert again.to_json() == held
-    held["prior"]["rates"] = [1.0]
-    with pytest.raises(InputError, match="not a saved model"):
-        again.load_json(held)
+    for wrong in ({"rates": [1.0]}, {"pace": math.nan}, {"shape": math.nan}):
+        with pytest.raises(InputError, match="not a saved model"):
+            again.load_json({**held, "prior": {**held["prior"], **wrong}})

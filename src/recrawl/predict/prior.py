@@ -96,12 +96,13 @@ class Prior:
 
     def load_json(self, held: dict[str, Any]) -> None:
         """Take over what `to_json` returned."""
-        weights = np.array(held["rates"], dtype=np.float64)
-        if weights.shape != RATES.shape or not (weights > 0).all():
-            raise ValueError("the distribution of rates is not one")
-        self.shape, self.strength = float(held["shape"]), float(held["strength"])
+        weights, pace = np.array(held["rates"], dtype=np.float64), float(held["pace"])
+        options = float(held["shape"]), float(held["strength"])
+        if weights.shape != RATES.shape or not (weights > 0).all() or not pace >= 0.0 or options not in GRID:
+            raise ValueError("its prior is none that could have been fitted")
+        self.shape, self.strength = options
         self.rates.set(weights)
-        self.rates.pace = float(held["pace"])
+        self.rates.pace = pace
 
     def _given(
         self,
