@@ -1,10 +1,19 @@
-"""Settings for all tests."""
+"""Settings for all tests, and the small living web that several of them crawl."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
+
+import living
+from recrawl.remember.recording import Recording
+from recrawl.run.directory import CrawlDirectory
+from recrawl.simulate.replay import ReplayServer
+from tiny import random_tables
 
 # The first example of a test may have to compile its kernels, so no example has a deadline. Where a change waits for
 # the answer the examples are the same each time; who has time asks for many more: HYPOTHESIS_PROFILE=long make test.
@@ -12,3 +21,17 @@ settings.register_profile("recrawl", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "recrawl"))
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[tuple[ReplayServer, living.Days]]:
+    """Forty pages on four sites that change, served on loopback."""
+    calendar = living.Days()
+    with living.served(Recording.from_arrays(random_tables(40, 400.0, 5, sites=4)), calendar) as server:
+        yield server, calendar
+
+
+@pytest.fixture
+def crawl(web: tuple[ReplayServer, living.Days], tmp_path: Path) -> CrawlDirectory:
+    """A crawl of that web, begun and not yet run."""
+    return living.begun(tmp_path / "crawl", living.seeds(web[0]), living.settings())

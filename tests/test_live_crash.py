@@ -12,7 +12,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from aiohttp.web import BaseRequest, StreamResponse
 
 import crashchild
 from crashing import forkserver, ordeal
-from living import Days, begun, seeds, served, settings
+from living import Days, begun, seeds, settings
 from recrawl.cli import main
 from recrawl.clock import ManualClock
 from recrawl.errors import StoreError
@@ -32,21 +31,9 @@ from recrawl.run.directory import CrawlDirectory
 from recrawl.run.session import Order, Session
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
-from tiny import random_tables, tables
+from tiny import tables
 
 ORDER = Order("bayes", 7.0, 10, warmup=1)
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[tuple[ReplayServer, Days]]:
-    calendar = Days()
-    with served(Recording.from_arrays(random_tables(40, 400.0, 5, sites=4)), calendar) as server:
-        yield server, calendar
-
-
-@pytest.fixture
-def crawl(web: tuple[ReplayServer, Days], tmp_path: Path) -> CrawlDirectory:
-    return begun(tmp_path / "crawl", seeds(web[0]), settings())
 
 
 def weeks(crawl: CrawlDirectory, calendar: Days, first: int, last: int) -> None:

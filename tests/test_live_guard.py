@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from living import Days, begun, seeds, served, settings
+from living import Days
 from recrawl.columns import FloatArray, PageIds
 from recrawl.remember.memory import Memory
-from recrawl.remember.recording import Recording
 from recrawl.remember.store import Store
 from recrawl.remember.visits import Visits
 from recrawl.run.directory import CrawlDirectory
@@ -21,21 +19,8 @@ from recrawl.schedule.guarded import Guarded
 from recrawl.schedule.select import first_k, top_k
 from recrawl.schedule.topk import Age, TopK
 from recrawl.simulate.replay import ReplayServer
-from tiny import random_tables
 
 ORDER = Order("bayes", 7.0, 10, warmup=1)
-
-
-@pytest.fixture(scope="module")
-def web() -> Iterator[tuple[ReplayServer, Days]]:
-    calendar = Days()
-    with served(Recording.from_arrays(random_tables(40, 400.0, 5, sites=4)), calendar) as server:
-        yield server, calendar
-
-
-@pytest.fixture
-def crawl(web: tuple[ReplayServer, Days], tmp_path: Path) -> CrawlDirectory:
-    return begun(tmp_path / "crawl", seeds(web[0]), settings())
 
 
 def visits_in(crawl: CrawlDirectory, cycle: int) -> int:
