@@ -1,8 +1,8 @@
 """Requests over aiohttp's connections, without its session.
 
 aiohttp opens connections, keeps them and parses what comes over them. Its session serves any method, body, cookie,
-redirect and proxy, at a third of the cost of an exchange; a crawler asks with GET and a few headers, so here the request is
-written straight to the connection and the answer taken from its parser.
+redirect and proxy, at a third of the cost of an exchange; a crawler asks with GET and a few headers, so here the
+request is written straight to the connection and the answer taken from its parser.
 """
 
 from __future__ import annotations
