@@ -130,9 +130,8 @@ PARTS: dict[str, str | PolicyMaker] = {
     "without look now": without(lambda name: name.endswith("_now")),
     "without since-shares": without(lambda name: name.endswith("_since")),
     "without names": without(lambda name: name.startswith("name:")),
-    "without prefixes": without(lambda name: name.startswith("prefix:")),
     "without cohorts": without(lambda name: name.startswith("cohort:")),
-    "without alike pages": without(lambda name: name.startswith("alike:")),
+    "without lengths": without(lambda name: name == "words"),
 }
 
 

@@ -57,6 +57,10 @@ def make_store(path: Path, pages: int) -> Store:
             " change_size) values (?, ?, ?, ?, 200, 1, 0.1, 0, 0, 0)",
             visits(),
         )
+        db.execute(
+            "insert into versions (visit, page, digest, words)"
+            " select visit, page, x'00', 300 from visits where outcome > 0"
+        )
     store.close()
     return Store.open(path)
 

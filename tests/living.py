@@ -26,7 +26,7 @@ signals = {signals}
 [fetch]
 allow_networks = ["127.0.0.0/8"]
 connect_to = [["*.replay", "127.0.0.1"]]
-max_wait_s = 5.0
+max_wait_s = 60.0
 [fetch.gate]
 min_delay_s = {delay_s}
 latency_factor = 0.0

@@ -30,14 +30,13 @@ def same(places: Places, level: str, a: int, b: int) -> bool:
 
 
 def test_pages_share_the_groups_of_their_path() -> None:
-    """Pages of one directory share it, a name is shared over the site, a first word within the directory."""
+    """Pages of one directory share it, a name is shared over the site."""
     places = placed("docs/en/release-1.md", "docs/en/release-2.md", "docs/fr/release-1.md", "docs/en/start.md")
     assert same(places, "directory", 0, 1)
     assert not same(places, "directory", 0, 2)
     assert same(places, "parent", 0, 2)
     assert same(places, "name", 0, 2)
-    assert same(places, "prefix", 0, 1)
-    assert not same(places, "prefix", 0, 3)
+    assert not same(places, "name", 0, 1)
 
 
 def test_an_index_page_stands_for_its_directory() -> None:
@@ -78,6 +77,20 @@ def test_history_by_hand() -> None:
     assert (told["visits"], told["changes"], told["last_changed"], told["recent_changes"]) == (3, 1, 0, 1)
     assert (told["since_change"], told["gap"]) == (7, 3)
     assert math.isclose(told["own_rate"], 1.3 / 8.0, rel_tol=1e-6)
+    assert math.isnan(told["words"])
+
+
+def test_the_length_of_a_copy_is_what_the_last_visit_that_told_it_saw() -> None:
+    """300 words, then a visit that does not tell, then 310."""
+    past, page = History(), np.array([0])
+    past.make_room(1)
+    seen = []
+    for words in (300.0, math.nan, 310.0):
+        past.read(page, np.array([words]))
+        out = np.empty((1, len(history.FEATURES)), dtype=np.float32)
+        past.describe(page, 1, out)
+        seen.append(out[0, history.FEATURES.index("words")])
+    assert seen == [300.0, 300.0, 310.0]
 
 
 Rounds = list[list[tuple[int, bool]]]
@@ -117,7 +130,7 @@ def test_evidence_is_what_a_recount_gives(cycles: Rounds) -> None:
 
 
 def test_pages_found_changed_together_share_a_cohort() -> None:
-    """Of three pages two change in cycle 3: they share a cohort; who is alike goes by section and outcome."""
+    """Of three pages two change in cycle 3: they share a cohort, until one is found changed again."""
     places, past, pages = placed("a/x.md", "b/y.md", "a/z.md"), History(), np.arange(3)
     past.make_room(3)
     past.begin(pages, 0)
@@ -125,9 +138,7 @@ def test_pages_found_changed_together_share_a_cohort() -> None:
     places.regroup(pages, past)
     assert same(places, "cohort", 0, 1)
     assert not same(places, "cohort", 0, 2)
-    assert not same(places, "alike", 0, 1)
-    assert not same(places, "alike", 0, 2)
-    past.update(pages[2:], np.array([True]), 4)
+    past.update(pages[1:], np.array([True, True]), 4)
     places.regroup(pages, past)
-    assert same(places, "alike", 0, 2)
-    assert not same(places, "cohort", 0, 2)
+    assert not same(places, "cohort", 0, 1)
+    assert same(places, "cohort", 1, 2)

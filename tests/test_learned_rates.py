@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
+from recrawl.columns import FloatArray
 from recrawl.describe.evidence import Evidence
 from recrawl.describe.history import RATES, History
 from recrawl.describe.places import Places
 from recrawl.errors import InputError
 from recrawl.predict.objectives import parse_objective
-from recrawl.predict.prior import FITTED, Prior, _loss_of_order
+from recrawl.predict.prior import FITTED, STRETCH_VARIANCE, Prior, _loss_of_order
 from recrawl.predict.rates import Rates, tilted
 from recrawl.schedule.learned import Learned
 
@@ -112,17 +114,36 @@ def test_one_visit_a_page_leaves_the_weights_smooth() -> None:
     assert prior.rates.weights[2:10].min() > 0.005
 
 
-@given(st.floats(-2.0, 2.0), st.integers(0, 99))
-def test_a_shift_of_all_chances_is_hardly_a_loss(shift: float, seed: int) -> None:
-    """A quiet day changes no order; its price is that of the shift, d^2 / 2, and no more."""
+def sigmoid(x: FloatArray) -> FloatArray:
+    return np.asarray(1.0 / (1.0 + np.exp(-x)))
+
+
+@given(st.floats(-2.0, 2.0), st.floats(0.5, 2.0), st.integers(0, 99))
+def test_a_shift_and_a_stretch_of_all_chances_are_hardly_a_loss(shift: float, slope: float, seed: int) -> None:
+    """A quiet day changes no order; its price is that of the shift and of the stretch, and no more."""
     draw = np.random.default_rng(seed)
     log_odds = draw.normal(0.0, 1.0, 500)
-    changed = draw.random(500) < 1.0 / (1.0 + np.exp(-log_odds))
-    straight = _loss_of_order(1.0 / (1.0 + np.exp(-log_odds)), changed)
-    shifted = _loss_of_order(1.0 / (1.0 + np.exp(-log_odds - shift)), changed)
-    assert abs(shifted - straight) < (abs(shift) + 0.7) ** 2 / 2.0
-    reverse = _loss_of_order(1.0 / (1.0 + np.exp(log_odds)), changed)
+    changed = draw.random(500) < sigmoid(log_odds)
+    straight = _loss_of_order(sigmoid(log_odds), changed)
+    moved = _loss_of_order(sigmoid(slope * log_odds + shift), changed)
+    assert abs(moved - straight) < (abs(shift) / min(slope, 1.0) + 0.7) ** 2 / 2.0 + 8.0
+    reverse = _loss_of_order(sigmoid(-log_odds), changed)
     assert reverse > straight + 10.0
+
+
+@given(st.lists(st.tuples(st.floats(0.001, 0.999), st.booleans()), min_size=1, max_size=40))
+def test_the_loss_of_order_is_the_least_over_shift_and_stretch(visits: list[tuple[float, bool]]) -> None:
+    """The formula of predict.prior, minimised by SciPy, for any visits."""
+    p, changed = np.array([each[0] for each in visits]), np.array([each[1] for each in visits])
+    log_odds = np.log(p / (1.0 - p))
+
+    def loss(x: FloatArray) -> float:
+        likely = np.exp(x[1]) * log_odds + x[0]
+        surprise = np.logaddexp(0.0, np.where(changed, -likely, likely)).sum()
+        return float(x[0] ** 2 / 2.0 + x[1] ** 2 / (2.0 * STRETCH_VARIANCE) + surprise)
+
+    best = minimize(loss, np.zeros(2))
+    assert _loss_of_order(p, changed) == pytest.approx(best.fun, abs=0.01)
 
 
 def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from living import Days, begun, seeds, served, settings
-from recrawl.columns import tie_order
+from recrawl.columns import PageIds, tie_order
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.remember.recording import Recording
 from recrawl.remember.urlindex import url_hashes
+from recrawl.remember.visits import Outcome, Visits
 from recrawl.run.session import Order, Session
 from recrawl.schedule.catalog import make_policy, policies
+from recrawl.schedule.learned import Learned
 from recrawl.schedule.policy import Setting
+from recrawl.see.page import see_page
 from recrawl.see.traps import trap_of
 from recrawl.see.url import normalise
 from recrawl.simulate.recorded import RecordedWorld
@@ -45,10 +49,26 @@ def plain_web() -> Recording:
     return recording.keep(mask)
 
 
+class RenderedWorld(RecordedWorld):
+    """Visits tell the length of the pages as they are served, whose words are invented."""
+
+    def __init__(self, server: ReplayServer) -> None:
+        super().__init__(server.rendering.recording, links=True, copies=False)
+        self.server = server
+
+    def visit(self, pages: PageIds, at: float) -> Visits:
+        visits = super().visit(pages, at)
+        new = np.isin(visits.outcome, (Outcome.FIRST, Outcome.CHANGED))
+        served = [self.server.rendering.html(int(page), at, self.server.port) for page in pages[new]]
+        length = np.full(len(pages), np.nan)
+        length[new] = [see_page(html, "http://a.example/").words for html in served]
+        return replace(visits, length=length)
+
+
 def simulated(server: ReplayServer, policy: str) -> Choices:
     recording = server.rendering.recording
     urls = [normalise(server.rendering.url(page, server.port)) or "" for page in range(len(recording))]
-    world = RecordedWorld(recording, links=True, copies=False)
+    world = RenderedWorld(server)
     memory = world.memory(cycle_days=7.0, seed=SEED)
     memory.tie = tie_order(url_hashes(urls).view(np.int64), SEED)
     diary = Diary(make_policy(policy, Setting(seed=SEED)))
@@ -100,3 +120,21 @@ def test_a_crawl_that_is_restarted_every_cycle_makes_the_same_choices(tmp_path: 
         for policy in ("bayes", "nutch(fill=yes)"):
             folder = tmp_path / policy[:5]
             assert live(server, policy, folder, calendar, restarts=True) == simulated(server, policy)
+
+
+def test_the_lengths_of_pages_come_back_with_a_restart(tmp_path: Path) -> None:
+    """The store tells a policy the words of every copy, as the visits that took them did."""
+    calendar, told = Days(), []
+    with served(plain_web(), calendar) as server:
+        directory = begun(tmp_path / "crawl", seeds(server), settings("learned"))
+        order = Order("learned", 7.0, BUDGET, warmup=1, seed=SEED)
+        for cycles in (3, 0):
+            with Session(directory, order, clock=calendar) as session:
+                for _ in range(cycles):
+                    calendar.day += 7.0
+                    assert session.run_cycle()
+                policy = session.policy.policy
+                assert isinstance(policy, Learned)
+                told.append(policy.history.words[policy.history.first >= 0])
+    assert (told[0] > 200).all()
+    assert told[0].tolist() == told[1].tolist()

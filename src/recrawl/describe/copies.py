@@ -35,6 +35,10 @@ class RecordedCopies:
         """Return a count of the copies; None where it is not recorded."""
         return self._version(name, self._seen)
 
+    def of_pages(self, name: str, pages: PageIds) -> FloatArray | None:
+        """Return the same of these pages alone."""
+        return self._version(name, self._seen[pages], pages)
+
     def moved(self, name: str) -> FloatArray | None:
         """Return by how much the count differs from that of the copy before."""
         now, then = self._version(name, self._seen), self._version(name, self._before)
@@ -85,16 +89,16 @@ class RecordedCopies:
         rows = np.flatnonzero((links.target_page >= 0) & (links.target_page != page))
         return page[rows], links.target_page[rows].astype(np.int64), links.day_from[rows], links.day_to[rows]
 
-    def _version(self, name: str, seen: IntArray) -> FloatArray | None:
+    def _version(self, name: str, seen: IntArray, pages: PageIds | slice = slice(None)) -> FloatArray | None:
         if not self._recording.has_page(name):
             return None
         if name not in self._firsts:
             self._firsts[name] = first_versions(self._recording, name)
-        first = self._firsts[name]
+        first = self._firsts[name][pages]
         if not self._recording.has_change(name) or not len(self._recording.change_day):
             return first
         row = seen - 1
-        later = row >= self._recording.change_start[:-1]
+        later = row >= self._recording.change_start[:-1][pages]
         return np.where(later, self._recording.change_counts(name)[np.maximum(row, 0)], first)
 
 

@@ -8,7 +8,7 @@ from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, grown
 
-FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate")
+FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate", "words")
 RATES: FloatArray = np.geomspace(0.001, 4.0, 12)  # changes a cycle: where the likelihood of a page's rate is kept
 NEVER = 999.0  # cycles since the last change of a page that has shown none
 
@@ -24,6 +24,7 @@ class History:
         self.changes: IntArray = np.empty(0, dtype=np.int32)
         self.last_change: IntArray = np.empty(0, dtype=np.int32)
         self.ring: ByteArray = np.empty(0, dtype=np.uint8)
+        self.words: npt.NDArray[np.float32] = np.empty(0, dtype=np.float32)  # of the copy; NaN where not known
         self.likelihood: npt.NDArray[np.float32] = np.empty((0, len(RATES)), dtype=np.float32)  # its logarithm
 
     def make_room(self, pages: int) -> None:
@@ -32,6 +33,7 @@ class History:
             setattr(self, name, grown(getattr(self, name), pages, -1))
         for name in ("visits", "changes", "ring", "likelihood"):
             setattr(self, name, grown(getattr(self, name), pages, 0))
+        self.words = grown(self.words, pages, np.nan)
 
     def describe(self, pages: PageIds, cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES."""
@@ -45,6 +47,7 @@ class History:
             self.changes,
             self.last_change,
             self.ring,
+            self.words,
             out,
         )
 
@@ -66,6 +69,11 @@ class History:
         """Take in the first copy of these pages."""
         self.first[pages] = self.last[pages] = self.before[pages] = cycle
 
+    def read(self, pages: PageIds, words: FloatArray) -> None:
+        """Note how many words the copies have now; NaN is a visit that did not tell."""
+        told = ~np.isnan(words)
+        self.words[pages[told]] = words[told]
+
     def watched(self, pages: PageIds) -> FloatArray:
         """Cycles between the first copy and the last visit."""
         return (self.last[pages] - self.first[pages]).astype(np.float64)
@@ -82,6 +90,7 @@ def _describe(
     changes: IntArray,
     last_change: IntArray,
     ring: ByteArray,
+    words: npt.NDArray[np.float32],
     out: npt.NDArray[np.float32],
 ) -> None:
     for i in range(len(pages)):
@@ -98,3 +107,4 @@ def _describe(
         out[i, 5] = cycle - last_change[p] if last_change[p] >= 0 else NEVER
         out[i, 6] = last[p] - before[p]
         out[i, 7] = (changes[p] + 0.3) / (last[p] - first[p] + 3.0)
+        out[i, 8] = words[p]

@@ -5,12 +5,10 @@
     parent      the directory above its own
     directory   its own directory
     name        its file name, on the whole site (index.html, README.md, one language's version)
-    prefix      the first word of its file name, in its directory (release-1.2, release-1.3)
     cohort      the pages of its site whose last change was found in the same cycle as its own
-    alike       the pages of its section with a like past: as many changes found (up to 3), and the same last outcome
 
-A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. The last
-two groups move with what visits show: a page that is found changed joins the cohort of this cycle.
+A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. Cohorts
+move with what visits show: a page that is found changed joins the cohort of this cycle.
 """
 
 from __future__ import annotations
@@ -24,15 +22,13 @@ from recrawl.columns import IntArray, PageIds, grown, mix
 from recrawl.describe.history import History
 from recrawl.remember.urlindex import UrlIndex
 
-LEVELS = ("site", "section", "parent", "directory", "name", "prefix", "cohort", "alike")
-PLACED = LEVELS.index("cohort")  # how many of them a page's address decides
-SITE, SECTION, PARENT, DIRECTORY = 0, 1, 2, 3
+LEVELS = ("site", "section", "parent", "directory", "name", "cohort")
+SITE, SECTION, PARENT, DIRECTORY, NAME, COHORT = range(6)
+PLACED = COHORT  # how many of them a page's address decides
 
 PLACED_AT_ONCE = 50_000  # pages
-MOST_CHANGES = 3  # more are not told apart
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
-_WORDS = re.compile(r"[-_. \d]+")
 
 
 class Places:
@@ -64,34 +60,29 @@ class Places:
             self.ids[part, :PLACED] = groups.reshape(-1, PLACED)
 
     def regroup(self, pages: PageIds, history: History) -> None:
-        """Put pages into the groups that their own past decides."""
-        past = np.minimum(history.changes[pages], MOST_CHANGES) * 2 + (history.ring[pages] & 1)
-        for level, above, number in ((PLACED, SITE, history.last_change[pages] + 1), (PLACED + 1, SECTION, past)):
-            keys = self.ids[pages, above].astype(np.int64) << 32 | number.astype(np.int64)
-            found, where = np.unique(keys, return_inverse=True)
-            groups, _ = self._known.add(mix(found, level))
-            self.ids[pages, level] = groups[where]
+        """Put pages into their cohorts."""
+        keys = self.ids[pages, SITE].astype(np.int64) << 32 | (history.last_change[pages] + 1).astype(np.int64)
+        found, where = np.unique(keys, return_inverse=True)
+        groups, _ = self._known.add(mix(found, COHORT))
+        self.ids[pages, COHORT] = groups[where]
 
 
 def group_names(path: str) -> list[str]:
     """Return the names of a page's groups, for people."""
-    keys = _keys(path)
-    section = _name(SECTION, keys[SECTION])
-    moving = ["pages on this site that last changed when it did", f"pages in {section} with a past like its own"]
-    return [*(_name(level, key) for level, key in enumerate(keys)), *moving]
+    named = [_name(level, key) for level, key in enumerate(_keys(path))]
+    return [*named, "pages on this site that last changed when it did"]
 
 
 def _keys(path: str) -> tuple[str, ...]:
     """Return the page's key at each level."""
     parts = (_INDEX.sub("", path) or path).lstrip("/").split("/")
     directories, name = parts[:-1], parts[-1]
-    stem = name.rsplit(".", 1)[0]
-    first = next((word for word in _WORDS.split(stem) if word), stem).lower()
-    own = "/".join(directories)
-    return "", "/".join(directories[:2]), "/".join(directories[:-1]), own, name, f"{own}/{first}"
+    return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name
 
 
 def _name(level: int, key: str) -> str:
     if level == SITE:
         return "this site"
-    return {"name": f"pages named {key}", "prefix": f"/{key}*"}.get(LEVELS[level], f"/{key}/" if key else "/")
+    if level == NAME:
+        return f"pages named {key}"
+    return f"/{key}/" if key else "/"

@@ -102,6 +102,7 @@ def _back(name: str, values: Mapping[str, float]) -> str:
         else f"its last change was found {_cycles(value)} ago",
         "gap": f"the visit before the last came {_cycles(value)} earlier",
         "own_rate": f"its own pace is {value:.2g} changes a cycle",
+        "words": "how long it is, no visit has told" if math.isnan(value) else f"it is {value:,.0f} words long",
     }[name]
 
 

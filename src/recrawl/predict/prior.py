@@ -17,10 +17,10 @@ p0 = 1 - E[exp(-r t)] under the posterior, a sum over a grid of rates.
 
 The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit
 judged before it was taken in, older ones counting less; a gamma has to be better than the fitted distribution by
-HANDICAP. A busy or a quiet day moves all chances at once and changes the order of none, so a round's log-loss is taken
-after the shift d of all its log-odds that suits it best:
+HANDICAP. A busy or a quiet day moves and stretches all chances at once and changes the order of none, so a round's
+log-loss is taken after the shift d and the stretch e^s of all its log-odds that suit it best (by Fisher's scoring):
 
-    loss = min over d of d^2 / 2 - sum over visits of log P(outcome | logit p0 + d)
+    loss = min over d, s of d^2 / 2 + s^2 / (2 v) - sum over visits of log P(outcome | e^s logit p0 + d)
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ START = (0.6, 10.0)
 FADE = 0.98  # of the losses so far, with each round of visits
 SAMPLE = 500  # visits of a round that are enough to judge by
 PAGES = 3_000  # that are enough to fit the distribution of rates to
-HANDICAP = 10.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
-_NEWTON_STEPS = 6
+HANDICAP = 25.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
+STRETCH_VARIANCE = 0.25  # v: log-odds of .6 to 1.6 times what was expected are nothing unusual
+_SCORING_STEPS = 12
 
 
 class Prior:
@@ -170,10 +171,16 @@ def _chances(
 def _loss_of_order(p: FloatArray, changed: BoolArray) -> float:
     p = np.minimum(np.maximum(p, 1e-6), 1.0 - 1e-6)
     log_odds = np.log(p / (1.0 - p))
-    shift = 0.0
-    for _ in range(_NEWTON_STEPS):
-        q = 1.0 / (1.0 + np.exp(-log_odds - shift))
-        step = ((changed - q).sum() - shift) / ((q * (1.0 - q)).sum() + 1.0)
-        shift += min(max(step, -1.0), 1.0)
-    q = 1.0 / (1.0 + np.exp(-log_odds - shift))
-    return float(shift**2 / 2.0 - np.log(np.where(changed, q, 1.0 - q)).sum())
+    shift = stretch = 0.0
+    for _ in range(_SCORING_STEPS):
+        slope = np.exp(stretch)
+        q = 1.0 / (1.0 + np.exp(-slope * log_odds - shift))
+        left, spread, lever = changed - q, q * (1.0 - q), slope * log_odds
+        along, across = left.sum() - shift, (left * lever).sum() - stretch / STRETCH_VARIANCE
+        a, b, c = spread.sum() + 1.0, (spread * lever).sum(), (spread * lever**2).sum() + 1.0 / STRETCH_VARIANCE
+        step, turn = (c * along - b * across) / (a * c - b * b), (a * across - b * along) / (a * c - b * b)
+        short = 1.0 / max(1.0, abs(step), 2.0 * abs(turn))  # far from the best, a whole step may overshoot
+        shift, stretch = shift + short * step, stretch + short * turn
+    likely = np.exp(stretch) * log_odds + shift
+    surprise = np.log1p(np.exp(np.where(changed, -likely, likely)))
+    return float(shift**2 / 2.0 + stretch**2 / (2.0 * STRETCH_VARIANCE) + surprise.sum())

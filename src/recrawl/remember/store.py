@@ -37,6 +37,7 @@ VISIT_COLUMNS = np.dtype(
         ("new_internal", "i4"),
         ("new_external", "i4"),
         ("change_size", "f8"),
+        ("words", "i4"),  # of the version that the visit brought; -1 where it brought none
     ]
 )
 Rows = npt.NDArray[Any]  # a structured array
@@ -314,8 +315,10 @@ class Store:
 
     def visits_in_order(self) -> Iterator[Rows]:
         """Yield all visits in their order, columns of VISIT_COLUMNS; the visits of one piece are of one cycle."""
-        names = ", ".join(VISIT_COLUMNS.names or ())
-        cursor = self.db.execute(f"select {names} from visits order by visit")
+        cursor = self.db.execute(
+            "select v.cycle, v.page, v.at, v.outcome, v.new_internal, v.new_external, v.change_size,"
+            " ifnull(n.words, -1) from visits v left join versions n on n.visit = v.visit order by v.visit"
+        )
         while True:
             rows = np.fromiter(islice(cursor, CHUNK), dtype=VISIT_COLUMNS)
             if not len(rows):

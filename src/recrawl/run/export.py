@@ -51,7 +51,8 @@ def _sites(store: Store, days: float) -> dict[str, Column]:
 
 def _pages(store: Store, cycles: FloatArray) -> dict[str, Column]:
     rows = store.db.execute(
-        "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end)"
+        "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end),"
+        " (select n.words from versions n where n.page = p.page order by n.visit limit 1)"
         " from pages p join visits v on v.page = p.page where v.outcome <> ?"
         " group by p.page having min(v.outcome) < ? order by p.page",
         (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
@@ -64,15 +65,17 @@ def _pages(store: Store, cycles: FloatArray) -> dict[str, Column]:
         "born_day": born,
         "died_day": died,
         "prior_changes": np.zeros(len(rows), dtype=np.int32),
+        "words": np.array([row[5] or 0 for row in rows], dtype=np.int32),
     }
 
 
 def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
     rows = store.db.execute(
-        "select page, at, change_size, new_internal, new_external from visits where outcome = ? order by page, at",
+        "select v.page, at, change_size, new_internal, new_external, ifnull(words, 0)"
+        " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
         (int(Outcome.CHANGED),),
     ).fetchall()
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 5).T
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
     return {
         "page_id": columns[0].astype(np.int32),
         "day": _days(columns[1], cycles),
@@ -80,6 +83,7 @@ def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
         "d_words_removed": np.zeros(len(rows), dtype=np.int32),
         "new_internal": columns[3].astype(np.int32),
         "new_external": columns[4].astype(np.int32),
+        "words": columns[5].astype(np.int32),
     }
 
 

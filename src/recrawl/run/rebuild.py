@@ -84,7 +84,9 @@ class _Known:
 
 def _visits(piece: Rows, discovered: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Visits:
     page, at, outcome = (np.ascontiguousarray(piece[name]) for name in ("page", "at", "outcome"))
-    return Visits(page, at, outcome, piece["new_internal"], piece["new_external"], piece["change_size"], discovered)
+    links, size = (piece["new_internal"], piece["new_external"]), piece["change_size"]
+    length = np.where(piece["words"] < 0, np.nan, piece["words"])
+    return Visits(page, at, outcome, *links, size, discovered, length=length)
 
 
 def _columns(store: Store, rows: Rows, cycle_days: float, seed: int) -> Memory:

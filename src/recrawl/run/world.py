@@ -140,7 +140,7 @@ class LiveWorld:
 
     def _visits(self, pages: PageIds) -> Visits:
         room = self.learn_of(min(self._found, default=0)) if self._found else 0
-        columns = np.array([self._rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 5).T
+        columns = np.array([self._rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 6).T
         return Visits(
             pages=pages,
             at=columns[0],
@@ -149,6 +149,7 @@ class LiveWorld:
             new_external=columns[3].astype(np.int64),
             change_size=columns[4],
             discovered=np.array([page for page in self._found if page < room], dtype=np.int64),
+            length=columns[5],
         )
 
     # -- asking -----------------------------------------------------------------------------------------------------
@@ -239,7 +240,8 @@ class LiveWorld:
             self._keep_feeds(arrived)
         self._found += pages_of(discovered)
         for each, record, new in zip(arrived, records, new_links, strict=True):
-            self._rows[record.page] = (record.at, record.outcome, *new, record.change_size)
+            length = np.nan if record.digest is None else record.words
+            self._rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
 
     def _keep_manners(self) -> None:

@@ -44,7 +44,7 @@ HOT = 1.0  # changes above what was expected, from which on a group's pages are 
 SCOUTED = [SECTION, PARENT, DIRECTORY]
 MARGIN = 0.25  # of the last round: the pages that scouts have to beat
 EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
-FORMAT = 3  # of a saved model
+FORMAT = 4  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -181,6 +181,8 @@ class Learned(Named):
         for part in np.array_split(np.arange(len(pages)), WARM_CHUNKS if warm else 1):
             self._take_in(pages[part], changed[part], warm)
         self.history.begin(new, self._cycle)
+        if visits.length is not None:
+            self.history.read(visits.pages, visits.length)
         self._regroup(new)
         self._asked += [pages, new]
         self.scouting.observe(visits)
@@ -278,6 +280,7 @@ class Learned(Named):
             self._score = grown(self._score, len(memory), 0.0)
             held = missing[memory.last_cycle[missing] >= 0]
             self.history.begin(held[self.history.first[held] < 0], 0)
+            self._read(memory, held)
             self._regroup(missing)
         if memory.cycle != self._cycle:
             self._cycle, self._round = memory.cycle, 0
@@ -288,6 +291,12 @@ class Learned(Named):
             self.prior.refit(self.places, self.evidence, self.history)
             if self.hazard.model is None or self._cycle % self.every == 0 or self._cycle <= EARLY:
                 self.hazard.fit(self._cycle)
+
+    def _read(self, memory: Memory, held: PageIds) -> None:
+        """Take in what the copies are like that the crawl began with."""
+        words = None if memory.copies is None or not len(held) else memory.copies.column("words")
+        if words is not None:
+            self.history.read(held, words[held])
 
     def _paths(self) -> npt.NDArray[np.object_] | None:
         """Read the pages' paths; they are not kept, since few are needed once pages are placed."""

@@ -11,6 +11,7 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
     new links      targets that the page links to at t and did not at s; without link times the sum over those changes
                    of the links that each added, which counts a target again if it was taken away and put back
     significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them
+    length         the number of words of a version that is new to the crawler, where the recording has it
     words          on demand, a hashed vector of the version that stands at t, where the recording has words
     discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, that this crawler had not heard of
 """
@@ -74,12 +75,13 @@ class RecordedWorld:
         if links is None:
             links = recording.has_links and discover == "links" and len(born_later) > 0
         self._outlinks = Outlinks(recording) if links else None
+        self._copies = RecordedCopies(recording, self._seen, self._before)
 
     def memory(self, *, cycle_days: float, seed: int = 0, importance: str = "uniform") -> Memory:
         """Return the memory a crawl starts with: a copy of every page that exists when the window opens."""
         memory = Memory(self.recording.page_ids, self.recording.site, cycle_days=cycle_days, seed=seed)
         memory.load_paths = lambda: self.recording.page("path")
-        memory.copies = RecordedCopies(self.recording, self._seen, self._before)
+        memory.copies = self._copies
         memory.importance = importance_of(self.recording, importance)
         memory.learn_of(np.flatnonzero(self._heard_of), self.start)
         memory.hold_copies(np.flatnonzero(self._has_copy), self.start)
@@ -110,9 +112,10 @@ class RecordedWorld:
             discovered = self._outlinks.compare(pages, outcome, at, new, self._heard_of, self._born, self.died)
         significant = self._significant(pages, outcome, at)
         self._take_copies(pages, outcome, at)
+        length = self._length(pages, outcome)
         words = partial(self._words, pages, at) if has_words(self.recording) else None
         return Visits(
-            pages, np.full(len(pages), at), outcome, new[0], new[1], size, discovered, significant, words
+            pages, np.full(len(pages), at), outcome, new[0], new[1], size, discovered, significant, length, words
         )  # fmt: skip
 
     def _significant(self, pages: PageIds, outcome: ByteArray, at: float) -> BoolArray | None:
@@ -124,6 +127,10 @@ class RecordedWorld:
             self._tested = (self.recording.change("chi2_p") < SIGNIFICANT).astype(np.int32)
         _add_up(pages, outcome, at, self._seen, self._last, self._day, self._tested, found)
         return np.asarray(found > 0)
+
+    def _length(self, pages: PageIds, outcome: ByteArray) -> FloatArray | None:
+        words = self._copies.of_pages("words", pages)
+        return None if words is None else np.where((outcome == _CHANGED) | (outcome == _FIRST), words, np.nan)
 
     def _words(self, pages: PageIds, at: float) -> npt.NDArray[np.float32]:
         return words_of(self.recording).rows(pages, at)
