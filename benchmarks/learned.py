@@ -30,13 +30,14 @@ from recrawl.cycle import EveryPage, run_cycle
 from recrawl.evaluate.crawl import CrawlResult, Plan, PolicyMaker, crawl
 from recrawl.evaluate.measures import make_measures
 from recrawl.evaluate.statistics import interval
+from recrawl.predict.belief import FEATURES, Belief
 from recrawl.predict.calibration import Calibration
 from recrawl.predict.hazard import Hazard, Rows
 from recrawl.predict.objectives import parse_objective
 from recrawl.remember.memory import Memory
 from recrawl.remember.recording import Recording
 from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.learned import FEATURES, Learned
+from recrawl.schedule.learned import Learned
 from recrawl.schedule.policy import Policy, Setting
 from recrawl.schedule.topk import TopK
 from recrawl.simulate.recorded import RecordedWorld
@@ -59,13 +60,14 @@ def weekly(seeds: Sequence[int]) -> list[Plan]:
 # -- what each part earns ----------------------------------------------------------------------------------------------
 
 
-class Without(Learned):
-    """The policy with some features hidden from its model."""
+class Without(Belief):
+    """What is thought of pages, with some features hidden from the model."""
 
     hidden: Callable[[str], bool] = staticmethod(lambda name: False)
 
-    def _describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
-        rows, prior = super()._describe(pages)
+    def describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
+        """Return the features, those that are hidden as if nobody knew them."""
+        rows, prior = super().describe(pages)
         rows[:, [self.hidden(name) for name in FEATURES]] = np.nan
         return rows, prior
 
@@ -74,8 +76,9 @@ def without(hidden: Callable[[str], bool], **options: Any) -> PolicyMaker:
     """Return a maker of the policy without these features, with these parameters."""
 
     def make(setting: Setting) -> Policy:
-        policy = Without(parse_objective("changes"), setting.seed, **options)
-        policy.hidden = hidden
+        policy = Learned(parse_objective("changes"), setting.seed, **options)
+        policy.belief = belief = Without(policy.seed, policy.every)
+        belief.hidden = hidden
         return policy
 
     return make
@@ -91,7 +94,7 @@ class Untrained(Hazard):
 def untrained(setting: Setting) -> Policy:
     """Make the policy without its model."""
     policy = Learned(parse_objective("changes"), setting.seed)
-    policy.hazard = Untrained(FEATURES, setting.seed)
+    policy.belief.hazard = Untrained(FEATURES, setting.seed)
     return policy
 
 
@@ -105,7 +108,7 @@ class Trusting(Calibration):
 def uncalibrated(setting: Setting) -> Policy:
     """Make the policy without its calibration."""
     policy = Learned(parse_objective("changes"), setting.seed)
-    policy.hazard.calibration = Trusting()
+    policy.belief.hazard.calibration = Trusting()
     return policy
 
 

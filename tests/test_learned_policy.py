@@ -151,8 +151,11 @@ def test_saving_is_plain_json() -> None:
     other.load_json(held)
     assert other.scouting.share == done.policy.scouting.share
     rows = np.random.default_rng(0).random((50, len(held["features"]))).astype(np.float32)
-    prior = np.full(50, 0.3)
-    assert (other.hazard.probability(rows, prior) == done.policy.hazard.probability(rows, prior)).all()
+
+    def chances_of(policy: Learned) -> FloatArray:
+        return policy.belief.hazard.probability(rows, np.full(50, 0.3))
+
+    assert (chances_of(other) == chances_of(done.policy)).all()
     for wrong in ({}, {**held, "format": 0}, {**held, "features": ["t"]}, {**held, "model": "not a model"}):
         with pytest.raises(InputError, match="not a saved model"):
             learned().load_json(wrong)

@@ -167,7 +167,7 @@ def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:
     """Weights, shape and strength are kept as JSON; weights of another length or no numbers are an input error."""
     places, evidence, history = visited(np.full(200, 0.5), 3, seed=5)
     policy = Learned(parse_objective("changes"))
-    policy.prior.refit(places, evidence, history)
+    policy.belief.prior.refit(places, evidence, history)
     held = policy.to_json()
     again = Learned(parse_objective("changes"))
     again.load_json(held)

@@ -135,6 +135,7 @@ def test_the_lengths_of_pages_come_back_with_a_restart(tmp_path: Path) -> None:
                     assert session.run_cycle()
                 policy = session.policy.policy
                 assert isinstance(policy, Learned)
-                told.append(policy.history.words[policy.history.first >= 0])
+                past = policy.belief.history
+                told.append(past.words[past.first >= 0])
     assert (told[0] > 200).all()
     assert told[0].tolist() == told[1].tolist()
