@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tiny
 from recrawl.cycle import run_cycle
 from recrawl.errors import InputError, RecordingError, UnknownNameError
 from recrawl.remember.recording import Recording
@@ -64,6 +65,21 @@ def test_the_size_of_a_change_is_the_sum_over_the_changes_since_our_copy() -> No
     """Words added and removed of three changes add up: an upper bound of the difference."""
     world = RecordedWorld(web([(0, -5, NAN)], [(0, 1, 3, 1, 0, 0), (0, 2, 10, 0, 0, 0), (0, 3, 0, 10, 0, 0)]))
     assert visit(world, [0], 3.7).change_size.tolist() == [24]
+
+
+def test_a_version_that_is_new_to_the_crawler_tells_its_length() -> None:
+    """100 words, 120 after a change, 90 after two more at once; nothing new tells nothing, and a first copy its own."""
+    made = tiny.tables(10.0, [[1.0, 3.0, 3.5], []], born=[0.0, 2.0], words=[120, 130, 90])
+    made["pages"]["words"] = np.array([100, 50])
+    world = RecordedWorld(Recording.from_arrays(made))
+    told = [visit(world, pages, at).length for pages, at in (([0], 1.0), ([0], 2.5), ([1, 0], 4.0))]
+    lengths = [[] if length is None else np.nan_to_num(length, nan=-1.0).tolist() for length in told]
+    assert lengths == [[120], [-1], [50, 90]]
+
+
+def test_without_counted_words_no_length_is_told() -> None:
+    """A recording that does not count words says so."""
+    assert visit(RecordedWorld(web([(0, -5, NAN)])), [0], 1.0).length is None
 
 
 def test_without_counted_words_the_size_is_the_number_of_changes() -> None:

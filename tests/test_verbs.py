@@ -96,6 +96,8 @@ def test_a_history_exports_as_a_recording_that_says_the_same(
     assert len(recording) == found["fetched"]
     assert recording.end == 7.0 * (WEEKS - 1)
     assert set(recording.change_day.tolist()) <= {7.0 * week for week in range(1, WEEKS)}
+    assert recording.page("words").min() > 200  # six paragraphs of forty words
+    assert recording.change("words").min() > 200
 
 
 def test_exported_bodies_are_whole(crawl: CrawlDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
