@@ -44,7 +44,7 @@ START = (0.6, 10.0)
 FADE = 0.98  # of the losses so far, with each round of visits
 SAMPLE = 500  # visits of a round that are enough to judge by
 PAGES = 3_000  # that are enough to fit the distribution of rates to
-HANDICAP = 25.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
+HANDICAP = 15.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
 STRETCH_VARIANCE = 0.25  # v: log-odds of .6 to 1.6 times what was expected are nothing unusual
 _SCORING_STEPS = 12
 
