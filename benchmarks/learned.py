@@ -128,7 +128,7 @@ PARTS: dict[str, str | PolicyMaker] = {
     "trained once": without(nothing, every=1 << 30),
     "prior only": untrained,
     "not calibrated": uncalibrated,
-    "without look back": without(lambda name: ":" not in name),
+    "without look back": without(lambda name: ":" not in name and name != "words"),
     "without look around": without(lambda name: ":" in name and not name.endswith("_now")),
     "without look now": without(lambda name: name.endswith("_now")),
     "without since-shares": without(lambda name: name.endswith("_since")),

@@ -114,7 +114,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
     assert a.probability(rows, prior).tobytes() == b.probability(rows, prior).tobytes()
 
 
-GROUPS = ["this site", "/blog/", "/", "/blog/", "pages named a.md", "/blog/a*"]
+GROUPS = ["this site", "/blog/", "/", "/blog/", "pages named a.md", "pages on this site that last changed when it did"]
 
 
 def test_causes_are_said_in_words() -> None:
@@ -127,12 +127,15 @@ def test_causes_are_said_in_words() -> None:
         "changes": 0.0,
         "since_change": 999.0,
         "t": 1.0,
+        "words": 1234.0,
     }
     assert words("directory:share_now", values, GROUPS) == "4 of 6 pages in /blog/ visited this cycle had changed"
     assert words("name:share_since", values, GROUPS) == "no pages named a.md were visited since its last visit"
     assert words("site:rate", values, GROUPS) == "pages on this site change 0.25 times a cycle"
     assert words("since_change", values, GROUPS) == "no visit has found a change yet"
     assert words("t", values, GROUPS) == "last visited 1 cycle ago"
+    assert words("words", values, GROUPS) == "it is 1,234 words long"
+    assert words("words", values | {"words": math.nan}, GROUPS) == "no visit has told how long it is"
 
 
 def test_the_largest_causes_come_first() -> None:

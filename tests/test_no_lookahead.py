@@ -21,7 +21,7 @@ def choices(
     tables: Tables, spec: str, *, truth: bool = False, discover: str = "links"
 ) -> list[tuple[float, list[int]]]:
     """Crawl up to day UNTIL and return what the policy chose, round by round."""
-    world = RecordedWorld(Recording.from_arrays(tables), discover=discover)
+    world = RecordedWorld(Recording.from_arrays(with_words(tables)), discover=discover)
     memory = world.memory(cycle_days=1.0, seed=SEED)
     policy = Diary(make_policy(spec, Setting(seed=SEED, truth=world if truth else None)))
     for cycle in range(1, UNTIL + 1):
@@ -39,6 +39,15 @@ def with_changes(tables: Tables, page: list[int], day: list[float]) -> Tables:
         "day": np.array(day, dtype=np.float64)[order],
     }
     return altered
+
+
+def with_words(tables: Tables) -> Tables:
+    """Return the tables with lengths: those of versions follow their days, so another history has other lengths."""
+    changes, count = tables["changes"], len(tables["pages"]["page_id"])
+    return tables | {
+        "pages": tables["pages"] | {"words": 100 + 10 * np.arange(count)},
+        "changes": changes | {"words": (50 + 1000 * changes["day"]).astype(np.int64)},
+    }
 
 
 def another_future(tables: Tables, seed: int) -> Tables:

@@ -77,6 +77,15 @@ def test_a_version_that_is_new_to_the_crawler_tells_its_length() -> None:
     assert lengths == [[120], [-1], [50, 90]]
 
 
+def test_a_change_whose_words_are_not_counted_tells_no_length() -> None:
+    """What was true of the first version is not told of a later one."""
+    made = tiny.tables(10.0, [[1.0]])
+    made["pages"]["words"] = np.array([100])
+    length = visit(RecordedWorld(Recording.from_arrays(made)), [0], 2.0).length
+    assert length is not None
+    assert np.isnan(length).all()
+
+
 def test_without_counted_words_no_length_is_told() -> None:
     """A recording that does not count words says so."""
     assert visit(RecordedWorld(web([(0, -5, NAN)])), [0], 1.0).length is None

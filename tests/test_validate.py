@@ -204,6 +204,7 @@ WRONG_VALUES: list[tuple[str, str, list[Any], str]] = [
     ("changes", "day", [1.0, 2.0, 1.0, 5.0], "before the page's born_day (row 2: 1.0)"),
     ("changes", "day", [1.0, 2.0, 9.0, 5.0], "after the page's died_day (row 2: 9.0)"),
     ("changes", "d_words_added", [1, -2, 3, 4], "missing or negative (row 1: -2)"),
+    ("changes", "words", [100, 110, None, 120], "missing or negative (row 2: -1)"),
     ("links", "page_id", [1, 1, 7], "page_id of no page (row 2: 7)"),
     ("links", "day_from", [0.0, NAN, 2.0], "not a finite number (row 1: nan)"),
     ("links", "day_from", [-1.0, 1.0, 2.0], "negative (row 0: -1.0)"),

@@ -90,6 +90,8 @@ def words(name: str, values: Mapping[str, float], groups: Sequence[str]) -> str:
 def _back(name: str, values: Mapping[str, float]) -> str:
     """Say what the page's own visits showed."""
     value = values[name]
+    if name == "words":
+        return "no visit has told how long it is" if math.isnan(value) else f"it is {value:,.0f} words long"
     visits, changes = int(values["visits"]), int(values["changes"])
     return {
         "t": f"last visited {_cycles(value)} ago",
@@ -102,7 +104,6 @@ def _back(name: str, values: Mapping[str, float]) -> str:
         else f"its last change was found {_cycles(value)} ago",
         "gap": f"the visit before the last came {_cycles(value)} earlier",
         "own_rate": f"its own pace is {value:.2g} changes a cycle",
-        "words": "how long it is, no visit has told" if math.isnan(value) else f"it is {value:,.0f} words long",
     }[name]
 
 

@@ -18,9 +18,10 @@ p0 = 1 - E[exp(-r t)] under the posterior, a sum over a grid of rates.
 The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit
 judged before it was taken in, older ones counting less; a gamma has to be better than the fitted distribution by
 HANDICAP. A busy or a quiet day moves and stretches all chances at once and changes the order of none, so a round's
-log-loss is taken after the shift d and the stretch e^s of all its log-odds that suit it best (by Fisher's scoring):
+log-loss is taken after the shift d and the stretch e^c of all its log-odds that suit it best (by Fisher's scoring), v
+being how much a stretch may usually vary:
 
-    loss = min over d, s of d^2 / 2 + s^2 / (2 v) - sum over visits of log P(outcome | e^s logit p0 + d)
+    loss = min over d, c of d^2 / 2 + c^2 / (2 v) - sum over visits of log P(outcome | e^c logit p0 + d)
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from recrawl.remember.whole import Whole
 MINUTE = 1 / 1440  # times may be stored as 32-bit floats: 3 seconds of rounding in a year
 COUNTS = {
     "pages": ("life", "words"),
-    "changes": ("d_words_added", "d_words_removed", "new_internal", "new_external"),
+    "changes": ("words", "d_words_added", "d_words_removed", "new_internal", "new_external"),
     "terms": ("total",),
 }
 

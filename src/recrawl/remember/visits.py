@@ -38,7 +38,7 @@ class Visits:
     change_size: FloatArray  # words added and removed since our copy; 0 where nothing changed
     discovered: PageIds = field(default_factory=_no_pages)  # pages that these visits showed us for the first time
     significant: BoolArray | None = None  # which found another distribution of words; None where the world cannot tell
-    length: FloatArray | None = None  # words of the version that a first visit or a change brought, NaN at other visits
+    length: FloatArray | None = None  # words of the version that a first visit or a change brought, NaN where not told
     words: Callable[[], npt.NDArray[np.float32]] | None = None  # what the visited pages say: a hashed vector a visit
 
     def __len__(self) -> int:

@@ -130,7 +130,10 @@ class RecordedWorld:
 
     def _length(self, pages: PageIds, outcome: ByteArray) -> FloatArray | None:
         words = self._copies.of_pages("words", pages)
-        return None if words is None else np.where((outcome == _CHANGED) | (outcome == _FIRST), words, np.nan)
+        told = outcome == _FIRST
+        if self.recording.has_change("words"):
+            told |= outcome == _CHANGED
+        return None if words is None else np.where(told, words, np.nan)
 
     def _words(self, pages: PageIds, at: float) -> npt.NDArray[np.float32]:
         return words_of(self.recording).rows(pages, at)
