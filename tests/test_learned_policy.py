@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -156,9 +157,15 @@ def test_saving_is_plain_json() -> None:
         return policy.belief.hazard.probability(rows, np.full(50, 0.3))
 
     assert (chances_of(other) == chances_of(done.policy)).all()
-    for wrong in ({}, {**held, "format": 0}, {**held, "features": ["t"]}, {**held, "model": "not a model"}):
+    bad: list[dict[str, Any]] = [{"format": 0}, {"features": ["t"]}, {"model": "not a model"}, {"model": 3}]
+    bad += [{"explore": share} for share in (7.0, math.nan, "much")]
+    bad += [{"trust": [math.nan, 1.0, 1.0]}, {"trust": [1.0]}, {"links": [1.0]}, {"links": [-1.0, 2.0]}]
+    for wrong in ({}, *({**held, **part} for part in bad)):
+        fresh = learned()
+        before = fresh.to_json()
         with pytest.raises(InputError, match="not a saved model"):
-            learned().load_json(wrong)
+            fresh.load_json(wrong)
+        assert fresh.to_json() == before  # nothing of it was taken over
 
 
 @mini

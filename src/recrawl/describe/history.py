@@ -74,10 +74,6 @@ class History:
         told = ~np.isnan(words)
         self.words[pages[told]] = words[told]
 
-    def watched(self, pages: PageIds) -> FloatArray:
-        """Cycles between the first copy and the last visit."""
-        return (self.last[pages] - self.first[pages]).astype(np.float64)
-
 
 @njit(cache=True, nogil=True)
 def _describe(

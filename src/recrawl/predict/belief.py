@@ -105,7 +105,7 @@ class Belief:
 
     def fill_chances(self, pages: PageIds, chance: FloatArray) -> None:
         """Write the chance of each of these pages into the column of all pages."""
-        for part in np.array_split(pages, max(1, len(pages) // AT_ONCE)):
+        for part in np.array_split(pages, len(pages) // AT_ONCE + 1):
             chance[part] = self.hazard.probability(*self.describe(part))
 
     def describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
@@ -200,9 +200,11 @@ class Belief:
 
         if held["features"] != list(FEATURES):
             raise ValueError("other features")
-        model = None if held["model"] is None else Booster(model_str=held["model"])
-        self.links.totals = np.array(held["links"], dtype=np.float64)
+        model = None if held["model"] is None else Booster(model_str=str(held["model"]))
+        links, trust = (np.array(held[name], dtype=np.float64) for name in ("links", "trust"))
+        if links.shape != (2,) or not (links >= 0.0).all() or trust.shape != (3,) or not np.isfinite(trust).all():
+            raise ValueError("its links or its trust are none that could have been learnt")
         self.prior.load_json(held["prior"])
-        shift, slope, trust = (float(value) for value in held["trust"])
-        self.hazard.calibration = Calibration(shift, slope, trust)
+        self.links.totals = links
+        self.hazard.calibration = Calibration(*trust.tolist())
         self.hazard.model = model

@@ -29,7 +29,6 @@ log = logging.getLogger(__name__)
 Rows = npt.NDArray[np.float32]
 Kept = tuple[Rows, FloatArray, BoolArray, FloatArray, int]  # features, prior, outcome and weight of visits in a cycle
 
-CHUNK = 200_000  # rows scored at a time, which bounds the memory
 MAX_ROWS = 400_000
 
 
@@ -120,11 +119,7 @@ class Hazard:
         """Return what the trees add to the log-odds; None if they fail."""
         try:
             assert self.model is not None
-            parts = [
-                self.model.predict(rows[i : i + CHUNK], raw_score=True, num_threads=1)
-                for i in range(0, len(rows), CHUNK)
-            ]
-            trees = np.concatenate(parts) if parts else np.zeros(0)
+            trees = self.model.predict(rows, raw_score=True, num_threads=1) if len(rows) else np.zeros(0)
             if not np.isfinite(trees).all():
                 raise FloatingPointError("the model returned a number that is none")
         except Exception as wrong:

@@ -178,10 +178,11 @@ class Learned(Named):
         from lightgbm.basic import LightGBMError
 
         try:
-            if held["format"] != FORMAT:
-                raise ValueError("another format")
+            share = float(held["explore"])
+            if held["format"] != FORMAT or not 0.0 <= share <= 1.0:
+                raise ValueError("another format, or a share of exploring that is none")
             self.belief.load_json(held)
-            self.scouting.share = float(held["explore"])
+            self.scouting.share = share
         except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
             raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
 
