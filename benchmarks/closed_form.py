@@ -14,11 +14,11 @@ import pandas as pd
 
 from recrawl.columns import BoolArray
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.remember.recording import Recording
-from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.policy import Setting
+from recrawl.policies.catalogue import make_policy
+from recrawl.policy import Setting
+from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from recrawl.simulate.synthetic import synthesize
+from recrawl.simulate.synthetic.synthesis import synthesize
 
 PAGES, DAYS, WARMUP, SHARE = 400_000, 19, 2, 0.05
 POLICIES = ("age", "cg", "nad", "sad", "aad", "gad", "bayes", "lambdacrawl", "freshness-optimal")

@@ -13,8 +13,8 @@ import time
 
 import numpy as np
 
-from recrawl.describe.bisection import Vectors, bisect, criterion
-from recrawl.describe.semantic import unit
+from recrawl.features.bisection import Vectors, bisect, criterion
+from recrawl.features.semantic import unit
 
 
 def pages_like(rows: int, dimensions: int, seed: int) -> Vectors:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from crashing import DELAY_S, Ordeal, ordeal
+from support.kill_ordeal import DELAY_S, Ordeal, ordeal
 
 KILLS, SEEDS = 50, (1, 2, 3, 4)
 

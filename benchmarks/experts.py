@@ -11,11 +11,11 @@ from dtaidistance import dtw  # type: ignore[import-untyped,import-not-found,unu
 from sklearn.svm import SVC
 
 from recrawl.columns import FloatArray
-from recrawl.describe.snapshots import Snapshots, bags_of
-from recrawl.predict.alignment import correlate_all, warp_all
-from recrawl.predict.dynamics import dynamics_of
-from recrawl.predict.expert_selection import Movement, reached
-from recrawl.predict.svm import polynomial, solve
+from recrawl.papers.experts.dynamics import dynamics_of
+from recrawl.papers.experts.expert_selection import Movement, reached
+from recrawl.papers.experts.snapshots import Snapshots, bags_of
+from recrawl.policies.experts.alignment import correlate_all, warp_all
+from recrawl.policies.experts.svm import polynomial, solve
 
 PAIRS = 2_000
 TOPICS = 40

@@ -19,9 +19,9 @@ from typing import ClassVar, TypeVar
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.outcome import Kind
 from recrawl.fetch.settings import FetchSettings, GateSettings
-from recrawl.see.html import read_html
+from recrawl.see.markup.html import read_html
 from recrawl.see.page import see_page
-from recrawl.see.url import Base, normalise
+from recrawl.urls.url import Base, normalise
 
 T = TypeVar("T")
 PAGES, HOSTS, AT_ONCE, SEED = 4_000, 40, 40, 1

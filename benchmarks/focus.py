@@ -16,10 +16,10 @@ import numpy as np
 from recrawl.focus.baselines import BASELINES, PUBLISHED
 from recrawl.focus.genetic import Settings, evolve
 from recrawl.focus.mission import Mission
-from recrawl.focus.plain import PlainCrawl
 from recrawl.focus.simulator import new_desk, simulate
 from recrawl.focus.strategy import Strategy
 from recrawl.focus.web import open_web
+from reference.plain_focus import PlainCrawl
 
 CRAWL, PLAIN_CRAWL, REPEATS, JOBS = 10_000, 2_000, 25, 2
 

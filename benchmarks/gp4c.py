@@ -27,11 +27,11 @@ from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.ground import changed_in
 from recrawl.evolve.operators import breed
 from recrawl.evolve.population import Leaves, Population, new_dice
-from recrawl.experiments.gp4c import Protocol, run_experiment
-from recrawl.predict.closure import CUT, EXP_CUT
-from recrawl.predict.expression import Tree
-from recrawl.predict.terminals import SETS, terminal_set
-from recrawl.simulate.synthetic import synthesize
+from recrawl.papers.gp4c.gp4c_protocol import Protocol, run_experiment
+from recrawl.policies.formulas.closure import CUT, EXP_CUT
+from recrawl.policies.formulas.expression import Tree
+from recrawl.policies.formulas.terminals import SETS, terminal_set
+from recrawl.simulate.synthetic.synthesis import synthesize
 
 WARMUP, CYCLES, SHARE = 2, 19, 0.05
 PLAN = Plan(1.0, SHARE, WARMUP, seed=1)

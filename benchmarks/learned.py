@@ -28,20 +28,20 @@ import numpy as np
 from recrawl.columns import BoolArray, FloatArray, PageIds, uniform
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.evaluate.crawl import CrawlResult, Plan, PolicyMaker, crawl
-from recrawl.evaluate.measures import make_measures
+from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.statistics import interval
-from recrawl.predict.belief import FEATURES, Belief
-from recrawl.predict.calibration import Calibration
-from recrawl.predict.hazard import Hazard, Rows
-from recrawl.predict.objectives import parse_objective
-from recrawl.remember.memory import Memory
-from recrawl.remember.recording import Recording
-from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.learned import Learned
-from recrawl.schedule.policy import Policy, Setting
-from recrawl.schedule.topk import TopK
+from recrawl.memory import Memory
+from recrawl.policies.catalogue import make_policy
+from recrawl.policies.learned.belief import FEATURES, Belief
+from recrawl.policies.learned.calibration import Calibration
+from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.learned import Learned
+from recrawl.policies.learned.objectives import parse_objective
+from recrawl.policies.topk import TopK
+from recrawl.policy import Policy, Setting
+from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from recrawl.simulate.synthetic import synthesize
+from recrawl.simulate.synthetic.synthesis import synthesize
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 MEASURES = make_measures("ChangeRate,NDCG,Freshness")

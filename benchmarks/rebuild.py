@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.columns import mix
-from recrawl.remember.store import Store, signed
-from recrawl.remember.urlindex import UrlIndex, url_hashes
-from recrawl.run.rebuild import rebuild
-from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.policy import Setting
+from recrawl.live.rebuild import rebuild
+from recrawl.live.store import Store, signed
+from recrawl.policies.catalogue import make_policy
+from recrawl.policy import Setting
+from recrawl.urls.urlindex import UrlIndex, url_hashes
 
 PAGES = 1_000_000
 HOSTS = 10_000

@@ -16,10 +16,10 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.describe.related import NEIGHBOURS, related
-from recrawl.describe.semantic import semantic_vectors, unit
+from recrawl.features.related import NEIGHBOURS, related
+from recrawl.features.semantic import semantic_vectors, unit
 from recrawl.progress import progress
-from recrawl.remember.recording import Recording
+from recrawl.recording.recording import Recording
 
 FIELDS, TOPICS = 40, 3_000
 Vectors = npt.NDArray[np.float32]

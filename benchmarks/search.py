@@ -4,7 +4,7 @@
 
 Builds the index of all copies, replaces a share of them by other versions, and answers all queries (TF-IDF and
 PageRank, half and half). Only where the postings come from differs: tantivy (what recrawl uses), SciPy's compressed
-columns, made anew at every change, and SQLite's full-text index FTS5, with terms as in recrawl.evaluate.search.
+columns, made anew at every change, and SQLite's full-text index FTS5, with terms as in recrawl.evaluate.search.engine.
 DATA is a recording; without it words are drawn: every page holds each of 212 words with a chance by its rank.
 """
 
@@ -20,10 +20,10 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from recrawl.columns import IntArray, PageIds
-from recrawl.evaluate.queries import Query
-from recrawl.evaluate.search import Copies, Index, search
-from recrawl.evaluate.searching import Searcher
-from recrawl.remember.recording import Recording
+from recrawl.evaluate.search.engine import Copies, Index, search
+from recrawl.evaluate.search.queries import Query
+from recrawl.evaluate.search.search_quality import Searcher
+from recrawl.recording.recording import Recording
 
 WORDS = 212
 ROUNDS = 3  # times the queries are asked; the fastest counts

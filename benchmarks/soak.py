@@ -11,20 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.throughput import TOML
-from recrawl.remember.recording import Recording
-from recrawl.remember.store import Store
-from recrawl.run.directory import CrawlDirectory
-from recrawl.run.session import Order, Session
-from recrawl.run.world import Noted
-from recrawl.see.url import host_of, normalise
+from recrawl.live.directory import CrawlDirectory
+from recrawl.live.session import Order, Session
+from recrawl.live.store import Store
+from recrawl.live.world import Noted
+from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
+from recrawl.urls.url import host_of, normalise
 
 PAGES = 100_000
 
 
 def make_web(pages: int) -> Recording:
     """Write a web of so many pages."""
-    from recrawl.simulate.synthetic import synthesize
+    from recrawl.simulate.synthetic.synthesis import synthesize
 
     return synthesize("mixed", pages, 30, 1, only=("links",)).fixed()
 

@@ -32,7 +32,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
-from recrawl.run.directory import CrawlDirectory
+from recrawl.live.directory import CrawlDirectory
 
 PAGES, EACH, REPEATS = 3_000, 30, 3  # EACH: pages of a host
 TIMES = 4  # crawls of recrawl for one of Scrapy's, so that both are timed for long enough
@@ -142,9 +142,9 @@ def ours_again(urls: list[str], port: int, out: Any) -> None:
 
 
 def _recrawl(urls: list[str], out: Any, *, again: bool) -> None:
-    from recrawl.remember.store import Store
-    from recrawl.run.session import Order, Session
-    from recrawl.see.url import host_of
+    from recrawl.live.session import Order, Session
+    from recrawl.live.store import Store
+    from recrawl.urls.url import host_of
 
     def crawl(urls: list[str], folder: Path) -> tuple[int, float, float]:
         directory = CrawlDirectory.init(folder, TOML)

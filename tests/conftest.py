@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-import living
-from recrawl.remember.recording import Recording
-from recrawl.run.directory import CrawlDirectory
+from recrawl.live.directory import CrawlDirectory
+from recrawl.recording.recording import Recording
 from recrawl.simulate.replay import ReplayServer
-from tiny import random_tables
+from support import live_crawls as living
+from support.small_recordings import random_tables
 
 # The first example of a test may have to compile its kernels, so no example has a deadline. Where a change waits for
 # the answer the examples are the same each time; who has time asks for many more: HYPOTHESIS_PROFILE=long make test.

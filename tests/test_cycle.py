@@ -10,12 +10,12 @@ import pytest
 from recrawl.columns import PageIds
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import PolicyError
-from recrawl.remember.memory import Memory
-from recrawl.remember.visits import Visits
-from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.policy import Policy, Setting
+from recrawl.memory import Memory
+from recrawl.policies.catalogue import make_policy
+from recrawl.policy import Policy, Setting
 from recrawl.simulate.recorded import RecordedWorld
-from tiny import recording
+from recrawl.visits import Visits
+from support.small_recordings import recording
 
 
 class Fixed:

@@ -8,9 +8,9 @@ import numpy as np
 
 from recrawl.columns import PageIds
 from recrawl.errors import PolicyError
-from recrawl.remember.memory import Memory
-from recrawl.remember.visits import Visits
-from recrawl.schedule.policy import Policy
+from recrawl.memory import Memory
+from recrawl.policy import Policy
+from recrawl.visits import Visits
 
 
 class World(Protocol):

@@ -41,7 +41,7 @@ def build_parser(verbs_needed: Sequence[str] = VERBS) -> argparse.ArgumentParser
     parser.add_argument("--version", action="version", version=f"recrawl {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
     for verb in verbs_needed:
-        import_module(f"recrawl.cli.{verb}").add(verbs)
+        import_module(f"recrawl.cli.verb_{verb}").add(verbs)
     return parser
 
 

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from recrawl.cli.evolve import command
 from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.parse import share_or_count, span
-from recrawl.cli.select import add_slices, select
+from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verb_evolve import command
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.experiments.clusters import Experiment
+    from recrawl.papers.clusters.clusters_protocol import Experiment
 
 T = TypeVar("T")
 QUICK_PAGES = 5_000
@@ -65,10 +65,10 @@ def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
     import json
 
-    from recrawl.evaluate.queries import read_queries
-    from recrawl.experiments.clusters import PARTS, Protocol, run_experiment
-    from recrawl.experiments.clusters_report import files_of, is_ours
-    from recrawl.experiments.clusters_tables import results
+    from recrawl.evaluate.search.queries import read_queries
+    from recrawl.papers.clusters.clusters_protocol import PARTS, Protocol, run_experiment
+    from recrawl.papers.clusters.clusters_report import files_of, is_ours
+    from recrawl.papers.clusters.clusters_tables import results
 
     if args.seed < 0:
         raise InputError("a seed must be at least 0")
@@ -115,8 +115,8 @@ def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from recrawl.experiments import clusters_tables as tables
-    from recrawl.experiments.clusters_report import headline
+    from recrawl.papers.clusters import clusters_tables as tables
+    from recrawl.papers.clusters.clusters_report import headline
 
     console = Console(highlight=False)
     if not console.is_terminal:

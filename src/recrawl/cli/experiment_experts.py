@@ -9,17 +9,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.evolve import command
 from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.select import add_slices, select
+from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verb_evolve import command
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
     from recrawl.evaluate.compare import Comparison
-    from recrawl.experiments.experts import Outcome
-    from recrawl.experiments.experts_protocol import Protocol
-    from recrawl.remember.recording import Recording
+    from recrawl.papers.experts.experts_protocol import Protocol
+    from recrawl.papers.experts.experts_trials import Outcome
+    from recrawl.recording.recording import Recording
 
 EXAMPLES = """examples:
   recrawl experiment experts gitweb --out experts
@@ -59,8 +59,8 @@ def add(names: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.experiments.experts_report import files_of, is_ours
-    from recrawl.experiments.experts_tables import as_json
+    from recrawl.papers.experts.experts_report import files_of, is_ours
+    from recrawl.papers.experts.experts_tables import as_json
 
     protocols = _protocols(args)
     if args.out is not None:
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
 def _protocols(args: argparse.Namespace) -> list[Protocol]:
     from dataclasses import replace
 
-    from recrawl.experiments.experts_protocol import PROTOCOLS, quick
+    from recrawl.papers.experts.experts_protocol import PROTOCOLS, quick
 
     named = dict(zip(STEPS, PROTOCOLS, strict=True))
     wanted = list(dict.fromkeys(args.steps.split(",")))
@@ -102,10 +102,10 @@ def _protocols(args: argparse.Namespace) -> list[Protocol]:
 def _work(
     recording: Recording, protocols: list[Protocol], args: argparse.Namespace
 ) -> tuple[list[Outcome], dict[str, Comparison]]:
-    from recrawl.describe.snapshots import Snapshots, behaviour_flips, snapshots_of
-    from recrawl.experiments.experts import run_protocol
-    from recrawl.experiments.experts_crawl import CrawlSetting, run_crawls
-    from recrawl.experiments.experts_protocol import choose_pages
+    from recrawl.papers.experts.experts_crawl import CrawlSetting, run_crawls
+    from recrawl.papers.experts.experts_protocol import choose_pages
+    from recrawl.papers.experts.experts_trials import run_protocol
+    from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips, snapshots_of
 
     held: dict[float, Snapshots] = {}
     outcomes, crawls = [], {}
@@ -126,9 +126,9 @@ def _work(
 
 def show(outcomes: list[Outcome], crawls: dict[str, Comparison], notes: tuple[str, ...]) -> None:
     """Print the tables."""
-    from recrawl.cli.focus import show as show_table
-    from recrawl.experiments.experts_report import headline
-    from recrawl.experiments.experts_tables import (
+    from recrawl.cli.verb_focus import show as show_table
+    from recrawl.papers.experts.experts_report import headline
+    from recrawl.papers.experts.experts_tables import (
         counts_table,
         crawl_findings,
         crawl_table,

@@ -11,14 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.evolve import command
-from recrawl.cli.focus import add_evolution, check_numbers, settings_of, show
 from recrawl.cli.output import check_folder, write_folder
+from recrawl.cli.verb_evolve import command
+from recrawl.cli.verb_focus import add_evolution, check_numbers, settings_of, show
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.experiments.focus import Plan
+    from recrawl.papers.focus.focus_protocol import Plan
 
 EXAMPLES = """examples:
   recrawl experiment focus web --topic dir:MicrosoftDocs/cpp-docs --topic words:kubernetes,pod --out focus
@@ -63,9 +63,9 @@ def add(names: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.experiments.focus import run as run_experiment
-    from recrawl.experiments.focus_report import as_json, files, headline, is_ours, tables
     from recrawl.focus.web import open_web
+    from recrawl.papers.focus.focus_protocol import run as run_experiment
+    from recrawl.papers.focus.focus_report import as_json, files, headline, is_ours, tables
 
     check_numbers(args)
     if args.runs < 1:
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from recrawl.experiments.focus import Plan
+    from recrawl.papers.focus.focus_protocol import Plan
 
     if args.quick:
         quick = Plan.quick(args.seed)

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.evolve import add_settings, command, settings_of
 from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.parse import share_or_count, span
-from recrawl.cli.select import add_slices, select
+from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verb_evolve import add_settings, command, settings_of
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.experiments.gp4c import Experiment
+    from recrawl.papers.gp4c.gp4c_protocol import Experiment
 
 QUICK_PAGES = 10_000
 
@@ -65,9 +65,9 @@ def run(args: argparse.Namespace) -> None:
     import json
 
     from recrawl.evaluate.crawl import Plan
-    from recrawl.experiments.gp4c import Protocol, run_experiment
-    from recrawl.experiments.gp4c_report import files_of, is_ours
-    from recrawl.experiments.gp4c_tables import results
+    from recrawl.papers.gp4c.gp4c_protocol import Protocol, run_experiment
+    from recrawl.papers.gp4c.gp4c_report import files_of, is_ours
+    from recrawl.papers.gp4c.gp4c_tables import results
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")
@@ -106,8 +106,8 @@ def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
     from rich.text import Text
 
     from recrawl.evolve.archive import SHORT
-    from recrawl.experiments.gp4c_report import headline
-    from recrawl.experiments.gp4c_tables import contests, formulas, overall
+    from recrawl.papers.gp4c.gp4c_report import headline
+    from recrawl.papers.gp4c.gp4c_tables import contests, formulas, overall
 
     console = Console(highlight=False)
     if not console.is_terminal:

@@ -8,14 +8,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.evolve import command
 from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.select import add_slices, select
+from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verb_evolve import command
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.experiments.outlinks import Experiment
+    from recrawl.papers.outlinks.outlinks_protocol import Experiment
 
 EXAMPLES = """examples:
   recrawl synth weekly-links --pages 20000 --out weekly && recrawl experiment outlinks weekly --out outlinks
@@ -62,8 +62,8 @@ def add(names: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.experiments.outlinks import WEEK, Protocol, run_experiment
-    from recrawl.experiments.outlinks_report import files_of, is_ours, results_text
+    from recrawl.papers.outlinks.outlinks_protocol import WEEK, Protocol, run_experiment
+    from recrawl.papers.outlinks.outlinks_report import files_of, is_ours, results_text
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")
@@ -97,7 +97,7 @@ def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from recrawl.experiments.outlinks_report import all_tables, headline
+    from recrawl.papers.outlinks.outlinks_report import all_tables, headline
 
     console = Console(highlight=False)
     if not console.is_terminal:

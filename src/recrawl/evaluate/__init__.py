@@ -1,1 +1,1 @@
-"""evaluate: measures as values, crawls of recordings, statistics, comparisons, tables, plots and the report."""
+"""evaluate: crawls of recordings, compared policy by policy with paired statistics."""

@@ -13,16 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.describe.importance import importance_of
 from recrawl.errors import InputError
 from recrawl.evaluate.crawl import CrawlResult, Plan, clairvoyant
-from recrawl.evaluate.measure import Measure
+from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.parallel import Folds, Task, run_all
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, interval, paired_test
+from recrawl.features.importance import importance_of
+from recrawl.policies.catalogue import make_policy
+from recrawl.policy import Setting
 from recrawl.progress import Advance, silent
-from recrawl.remember.recording import Recording
-from recrawl.schedule.catalog import make_policy
-from recrawl.schedule.policy import Setting
+from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 
 REFERENCE = "age"  # the baseline that every report names

@@ -13,15 +13,15 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.describe.importance import importance_of
 from recrawl.errors import InputError
-from recrawl.evaluate.measure import Measure
-from recrawl.evaluate.view import NO_WEIGHTS, CycleView, Stage
+from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
+from recrawl.features.importance import importance_of
+from recrawl.policies.catalogue import make_policy, policies
+from recrawl.policy import Policy, Setting
 from recrawl.progress import Advance, silent
+from recrawl.recording.recording import Recording
 from recrawl.registry import parse_spec
-from recrawl.remember.recording import Recording
-from recrawl.schedule.catalog import make_policy, policies
-from recrawl.schedule.policy import Policy, Setting
 from recrawl.simulate.recorded import RecordedWorld
 
 PolicyMaker = Callable[[Setting], Policy]

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
-from recrawl.describe.importance import importance_of
 from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
-from recrawl.evaluate.measure import Measure
+from recrawl.evaluate.measures.measure import Measure
+from recrawl.features.importance import importance_of
 from recrawl.progress import Advance, silent
-from recrawl.remember.recording import Recording
-from recrawl.remember.tables import ParquetTables, Tables
+from recrawl.recording.recording import Recording
+from recrawl.recording.tables import ParquetTables, Tables
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""evolve: score functions by genetic programming (GP4C), and the genetic algorithm of rank weights."""
+"""evolve: score functions by genetic programming (GP4C)."""

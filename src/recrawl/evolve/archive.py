@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.predict.expression import Expression
+from recrawl.policies.formulas.expression import Expression
 
 SELECTIONS = ("best", "sum", "avg")  # the paper's
 SHORT = "short"  # ours: the shortest that is nearly the best

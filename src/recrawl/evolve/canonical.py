@@ -14,8 +14,8 @@ from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.evolve.population import MAX_NODES, Population, arity
-from recrawl.predict.closure import ADD, CONSTANT, DIV, MUL, POW, SUB, TERMINAL, Codes, apply
-from recrawl.predict.expression import Expression
+from recrawl.policies.formulas.closure import ADD, CONSTANT, DIV, MUL, POW, SUB, TERMINAL, Codes, apply
+from recrawl.policies.formulas.expression import Expression
 
 
 def canonical(population: Population) -> Population:

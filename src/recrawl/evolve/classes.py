@@ -32,8 +32,8 @@ from recrawl.evolve.ground import (
     X,
 )
 from recrawl.evolve.merging import merge_lists
-from recrawl.predict.closure import TERMINAL, Codes
-from recrawl.predict.terminals import NAMES
+from recrawl.policies.formulas.closure import TERMINAL, Codes
+from recrawl.policies.formulas.terminals import NAMES
 
 _N, _X, _T, _CG, _NAD, _SAD, _AAD, _GAD = range(8)
 assert NAMES[:8] == ("n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD")

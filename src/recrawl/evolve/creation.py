@@ -11,7 +11,7 @@ from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.evolve.population import MAX_NODES, Dice, Leaves, Population, arity, draw_below, draw_share
-from recrawl.predict.closure import CONSTANT, FUNCTIONS, Codes
+from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
 _FUNCTIONS = len(FUNCTIONS)
 GROW = 0.5

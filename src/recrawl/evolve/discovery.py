@@ -13,7 +13,7 @@ from recrawl.evolve.evolution import Generation, Ledger, Run, Settings, evolve, 
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.population import Population
 from recrawl.evolve.simplify import sample_states, simplify
-from recrawl.predict.expression import Expression
+from recrawl.policies.formulas.expression import Expression
 
 Watch = Callable[[Generation], None]
 

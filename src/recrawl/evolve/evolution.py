@@ -15,9 +15,9 @@ from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.operators import Rates, breed
 from recrawl.evolve.population import Leaves, Population, new_dice
-from recrawl.predict.closure import MAX_DEPTH
-from recrawl.predict.expression import Expression
-from recrawl.predict.terminals import terminal_set
+from recrawl.policies.formulas.closure import MAX_DEPTH
+from recrawl.policies.formulas.expression import Expression
+from recrawl.policies.formulas.terminals import terminal_set
 
 CREATION, BREEDING = 0, 1  # streams of random numbers
 

@@ -17,18 +17,18 @@ from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.evaluate.crawl import Plan, crawl
-from recrawl.evaluate.measure import Measure
-from recrawl.evaluate.measures import make_measure
-from recrawl.evaluate.ranking import NDCG, ChangeRate
+from recrawl.evaluate.measures.all_measures import make_measure
+from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evolve.classes import reads_of
 from recrawl.evolve.ground import Ground, Room, Start, change_bits, make_ground, make_room, make_start
 from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import Population
-from recrawl.predict.closure import Codes
-from recrawl.predict.formula import Formula
-from recrawl.predict.terminals import directories, terminal_set
-from recrawl.remember.recording import Recording
-from recrawl.schedule.formula import formula_policy
+from recrawl.policies.formulas.closure import Codes
+from recrawl.policies.formulas.formula import Formula
+from recrawl.policies.formulas.formula_policy import formula_policy
+from recrawl.policies.formulas.terminals import directories, terminal_set
+from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 
 MEASURES = {"changerate": "ChangeRate", "ndcg": "NDCG"}  # short names of the two that the paper uses

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, tie_order
 from recrawl.errors import InputError
-from recrawl.predict.closure import new_stack
-from recrawl.predict.terminals import NAMES
-from recrawl.remember.recording import Recording
+from recrawl.policies.formulas.closure import new_stack
+from recrawl.policies.formulas.terminals import NAMES
+from recrawl.recording.recording import Recording
 
 Bits = npt.NDArray[np.uint64] | npt.NDArray[np.uint32]
 Small = npt.NDArray[np.int32]

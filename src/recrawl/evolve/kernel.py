@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.evolve.changes import changed_since, count_stale, window_of
+from recrawl.evolve.change_bits import changed_since, count_stale, window_of
 from recrawl.evolve.classes import class_after, fill_holes, fill_terminals, settle
 from recrawl.evolve.ground import (
     COUNT,
@@ -48,7 +48,7 @@ from recrawl.evolve.ground import (
     Start,
 )
 from recrawl.evolve.merging import merge_lists, pairwise_sum, sink
-from recrawl.predict.closure import TERMINAL, Codes, run
+from recrawl.policies.formulas.closure import TERMINAL, Codes, run
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

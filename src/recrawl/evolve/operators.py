@@ -27,7 +27,7 @@ from recrawl.evolve.population import (
     draw_share,
     subtree_begin,
 )
-from recrawl.predict.closure import Codes
+from recrawl.policies.formulas.closure import Codes
 
 TRIES = 5
 INNER = 0.9  # how many crossover points are functions rather than leaves (Koza 1992)

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.predict.closure import CONSTANT, LOG, TERMINAL, Codes
-from recrawl.predict.expression import Expression
-from recrawl.predict.terminals import CONSTANTS, NAMES
+from recrawl.policies.formulas.closure import CONSTANT, LOG, TERMINAL, Codes
+from recrawl.policies.formulas.expression import Expression
+from recrawl.policies.formulas.terminals import CONSTANTS, NAMES
 
 MAX_NODES = 1023  # a full binary tree of depth 10
 Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers

@@ -16,14 +16,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from recrawl.columns import FloatArray
+from recrawl.evolve.bounds import bounds
 from recrawl.evolve.canonical import canonical_form
-from recrawl.evolve.intervals import bounds
-from recrawl.predict.closure import CUT, EXP_CUT
-from recrawl.predict.expression import Expression, Tree
-from recrawl.predict.formula import evaluate
-from recrawl.predict.terminals import NAMES, columns
-from recrawl.remember.memory import Memory
-from recrawl.remember.visits import Outcome, Visits
+from recrawl.memory import Memory
+from recrawl.policies.formulas.closure import CUT, EXP_CUT
+from recrawl.policies.formulas.expression import Expression, Tree
+from recrawl.policies.formulas.formula import evaluate
+from recrawl.policies.formulas.terminals import NAMES, columns
+from recrawl.visits import Outcome, Visits
 
 ALIKE = 1e-12  # relative difference of scores that count as equal
 

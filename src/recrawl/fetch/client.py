@@ -22,7 +22,7 @@ from recrawl.fetch.guard import Guard, RefusedError
 from recrawl.fetch.outcome import Headers, Kind, kind_of_status
 from recrawl.fetch.settings import FetchSettings
 from recrawl.fetch.wire import REUSED, Answer, Wire
-from recrawl.see.url import Url
+from recrawl.urls.url import Url
 
 _DRAIN_BYTES = 65_536  # of a body that nobody wants, so that the connection can be used again
 

@@ -18,8 +18,8 @@ from recrawl.fetch.outcome import HOST_FAILURES, RETRIABLE, FetchResult, Hop, Ki
 from recrawl.fetch.robots import MAX_REDIRECTS, Robots
 from recrawl.fetch.settings import FetchSettings
 from recrawl.fetch.validators import NO_VALIDATORS, Validators, contradicts
-from recrawl.see.html import MAX_REFRESH_S, quick_refresh
-from recrawl.see.url import DENIED_PORTS, Base, Url, parse, shown, why_not
+from recrawl.see.markup.html import MAX_REFRESH_S, quick_refresh
+from recrawl.urls.url import DENIED_PORTS, Base, Url, parse, shown, why_not
 
 Scope = Callable[[str], bool]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from recrawl.remember.visits import Outcome
 from recrawl.see.feeds import parse_date
+from recrawl.visits import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, values as received (latin-1)
 

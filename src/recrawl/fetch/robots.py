@@ -21,7 +21,7 @@ from recrawl.clock import DAY_S, Clock
 from recrawl.fetch.agent import PRODUCT
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.settings import FetchSettings
-from recrawl.see.url import Url
+from recrawl.urls.url import Url
 
 MAX_REDIRECTS = 5
 _MAX_IN_MEMORY = 20_000

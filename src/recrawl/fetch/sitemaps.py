@@ -5,7 +5,7 @@ from __future__ import annotations
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import Kind
 from recrawl.see.feeds import MAX_ENTRIES, MAX_FEED_BYTES, FeedEntry, read_feed
-from recrawl.see.url import Base, normalise, parse
+from recrawl.urls.url import Base, normalise, parse
 
 MAX_DEPTH = 2  # an index, and the sitemaps it names; an index inside an index is not followed
 MAX_FILES = 1_000

@@ -20,7 +20,7 @@ from yarl import URL
 
 from recrawl.fetch.guard import Guard
 from recrawl.fetch.settings import FetchSettings
-from recrawl.see.url import Url
+from recrawl.urls.url import Url
 
 if TYPE_CHECKING:
     from aiohttp.client_reqrep import ConnectionKey

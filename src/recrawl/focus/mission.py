@@ -8,8 +8,8 @@ import numpy as np
 
 from recrawl.columns import IntArray, PageIds
 from recrawl.errors import InputError
+from recrawl.focus.crawl_graph import UNREACHED, check_seeds
 from recrawl.focus.fleet import Fleet
-from recrawl.focus.graph import UNREACHED, check_seeds
 from recrawl.focus.prepare import prepare
 from recrawl.focus.topic import Topic, learn_topic
 from recrawl.focus.web import TopicalWeb

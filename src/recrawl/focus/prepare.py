@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import FloatArray
-from recrawl.focus.graph import CrawlGraph
+from recrawl.focus.crawl_graph import CrawlGraph
 from recrawl.focus.scores import Web, classifier_order
 from recrawl.focus.topic import Topic
 from recrawl.focus.web import TopicalWeb, WordLists

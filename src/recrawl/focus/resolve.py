@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from recrawl.columns import IntArray, PageIds
-from recrawl.remember.tables import Column
+from recrawl.recording.tables import Column
 
 # site -> (folder of its repository, address that it is published under); the first host is the site's own
 Mounts = Mapping[str, Sequence[tuple[str, str]]]

@@ -25,7 +25,7 @@ from sklearn.svm import LinearSVC
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.text import BUCKETS, bucket, words
+from recrawl.focus.bags import BUCKETS, bucket, words
 from recrawl.focus.web import TopicalWeb
 
 POSITIVES, NEGATIVES = 139, 700  # section 3

@@ -14,9 +14,9 @@ import numpy as np
 
 from recrawl.columns import BoolArray, IntArray
 from recrawl.errors import InputError
-from recrawl.focus.graph import CrawlGraph, graph_of
-from recrawl.focus.text import Bags, address_words, bags_of, bucket
-from recrawl.remember.recording import Recording
+from recrawl.focus.bags import Bags, address_words, bags_of, bucket
+from recrawl.focus.crawl_graph import CrawlGraph, graph_of
+from recrawl.recording.recording import Recording
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class TopicalWeb:
 def open_web(data: str, *, seed: int = 0, pages: int = 0) -> TopicalWeb:
     """Open a web by name: the folder of a recording, or `synthetic` for a made-up one."""
     if data == "synthetic" and not Path(data).exists():
-        from recrawl.focus.synthetic import DEFAULT_PAGES, synthetic_web
+        from recrawl.focus.topical_web import DEFAULT_PAGES, synthetic_web
 
         return synthetic_web(pages or DEFAULT_PAGES, seed)
     if pages:

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from xml.parsers import expat
 
 from recrawl.clock import DAY_S
-from recrawl.see.url import Base, normalise
+from recrawl.urls.url import Base, normalise
 
 MAX_FEED_BYTES = 50_000_000
 MAX_ENTRIES = 50_000

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from recrawl.see.decode import decode
 from recrawl.see.directives import NO_DIRECTIVES, Directives, from_header, from_meta
 from recrawl.see.fingerprint import digest_of_bytes, fingerprint
-from recrawl.see.html import NO_LINKS, Link, LinkColumns, Refresh, read_html
+from recrawl.see.markup.html import NO_LINKS, Link, LinkColumns, Refresh, read_html
+from recrawl.see.page_text import all_text, main_text
 from recrawl.see.sniff import Media, sniff
 from recrawl.see.softerror import is_soft_error
-from recrawl.see.text import all_text, main_text
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from recrawl.columns import mix
 from recrawl.see.fingerprint import hamming
-from recrawl.see.url import split
+from recrawl.urls.url import split
 
 MAX_WORDS = 300  # error pages are short; long ones that speak of errors are about errors
 PROBE_DISTANCE = 6  # of 64 bits: the same page but for the address it repeats; unrelated pages differ in about 32

@@ -1,1 +1,1 @@
-"""simulate: worlds made of recordings, real and synthetic. Never touches the network."""
+"""simulate: worlds made of recordings, real and synthetic."""

@@ -25,14 +25,14 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
-from recrawl.describe.copies import RecordedCopies
-from recrawl.describe.importance import importance_of
-from recrawl.describe.page_words import has_words, words_of
 from recrawl.errors import InputError
-from recrawl.remember.memory import Memory
-from recrawl.remember.recording import Recording
-from recrawl.remember.visits import Outcome, Visits
-from recrawl.simulate.outlinks import Outlinks
+from recrawl.features.importance import importance_of
+from recrawl.features.page_words import has_words, words_of
+from recrawl.features.recorded_copies import RecordedCopies
+from recrawl.memory import Memory
+from recrawl.recording.recording import Recording
+from recrawl.simulate.recorded_links import Outlinks
+from recrawl.visits import Outcome, Visits
 
 SIGNIFICANT = 0.05  # p-values below this
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
-from recrawl.remember.recording import Recording
+from recrawl.recording.recording import Recording
 
 SYLLABLES = ("ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "zi", "ko", "la", "mi")
 VOCABULARY = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES]

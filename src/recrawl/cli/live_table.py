@@ -1,0 +1,147 @@
+"""A crawl as it runs: a live table on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from recrawl.cli.crawl_options import moment, shown
+from recrawl.urls.url import host_of
+from recrawl.visits import Outcome
+
+if TYPE_CHECKING:
+    from recrawl.live.session import Session
+    from recrawl.live.world import Noted
+
+LINE_EVERY_S = 5.0
+RATE_OVER_S = 5.0
+LAST = 8  # visits shown
+
+
+class View:
+    """Shows one crawl. All methods are cheap; drawing happens at most four times a second."""
+
+    def __init__(self, *, quiet: bool = False, title: str = "recrawl", console: Console | None = None) -> None:
+        self.quiet = quiet
+        self.title = title
+        self.console = console or Console(stderr=True, highlight=False)
+        self._live: Live | None = None
+        self._outcomes: Counter[str] = Counter()
+        self._hosts: set[str] = set()
+        self._last: deque[tuple[str, str]] = deque(maxlen=LAST)
+        self._times: deque[float] = deque()
+        self._new_links = self._new_pages = self._budget = self._cycle = self._pages = 0
+        self._next = ""
+        self._policy = ""
+        self._said_s = 0.0
+
+    def __enter__(self) -> View:
+        if self.console.is_terminal and not self.quiet:
+            self._live = Live(self.drawn(), console=self.console, refresh_per_second=4, get_renderable=self.drawn)
+            self._live.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        if self._live is not None:
+            self._live.__exit__(*error)
+            self._live = None
+
+    def begin(self, session: Session) -> None:
+        """A cycle begins, or goes on."""
+        self._outcomes.clear()
+        self._hosts.clear()
+        self._new_links = self._new_pages = 0
+        row = session.store.db.execute("select cycle, budget from cycles where not done").fetchone()
+        if row is None:
+            self._cycle, self._budget = session.memory.cycle + 1, session.budget_of(session.memory.cycle + 1)
+        else:
+            ask = "select count(*) from visits where cycle = ?"
+            self._cycle, self._budget = row[0], row[1] - session.store.db.execute(ask, (row[0],)).fetchone()[0]
+        self._pages, self._policy, self._next = len(session.store.index), repr(session.policy), "now"
+        self._line(
+            f"cycle {self._cycle}: {self._budget} visits to make, {self._pages} pages known, policy {self._policy}"
+        )
+
+    def visit(self, noted: Noted) -> None:
+        """A visit was recorded."""
+        outcome = Outcome(noted.record.outcome).name.lower()
+        self._outcomes[outcome] += 1
+        self._hosts.add(host_of(noted.url))
+        self._new_links += sum(noted.new_links)
+        self._new_pages += noted.discovered
+        self._last.append((outcome, shown(noted.url)))
+        self._times.append(time.monotonic())
+        if self._live is None and not self.quiet and time.monotonic() - self._said_s > LINE_EVERY_S:
+            self._line(f"  {self._sentence()}, {self.rate():.0f} pages/s, {self.left} left")
+
+    def end(self, session: Session, done: bool) -> None:
+        """The cycle has ended, or was told to stop."""
+        self._pages = len(session.store.index)
+        self._line(f"cycle {self._cycle} {'done' if done else 'interrupted'}: {self._sentence()}", always=True)
+
+    def waiting(self, until: float) -> None:
+        """The crawl sleeps."""
+        self._next = moment(until)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        self._line(line, always=True)
+
+    @property
+    def left(self) -> int:
+        """Visits that the budget still allows in this cycle."""
+        return max(0, self._budget - self._outcomes.total())
+
+    def rate(self) -> float:
+        """Pages a second, lately."""
+        now = time.monotonic()
+        while self._times and self._times[0] < now - RATE_OVER_S:
+            self._times.popleft()
+        span_s = now - self._times[0] if self._times else 0.0
+        return len(self._times) / max(span_s, 0.25)
+
+    def counts(self) -> dict[str, Any]:
+        """The cycle in numbers, for the log."""
+        return {**self._outcomes, "new_links": self._new_links, "new_pages": self._new_pages, "hosts": len(self._hosts)}
+
+    def drawn(self) -> Group:
+        """Draw the live view."""
+        table = Table.grid(padding=(0, 3))
+        for name, value in (
+            ("cycle", f"{self._cycle}  ({self._policy})"),
+            ("rate", f"{self.rate():.0f} pages/s"),
+            ("visited", f"{self._outcomes.total():,} on {len(self._hosts):,} hosts"),
+            ("changed", f"{self._outcomes['changed']:,}"),
+            ("new links", f"{self._new_links:,}"),
+            ("new pages", f"{self._new_pages:,} ({self._pages + self._new_pages:,} known)"),
+            ("gone, failed", f"{self._outcomes['gone']:,}, {self._outcomes['failed']:,}"),
+            ("budget left", f"{self.left:,}"),
+            ("next wake", self._next),
+        ):
+            table.add_row(Text(name, style="dim"), Text(value))
+        bar = Table.grid()  # a bar alone ends without a new line
+        bar.add_row(ProgressBar(total=max(self._budget, 1), completed=self._outcomes.total(), width=40))
+        styles = {"changed": "green", "first": "cyan", "gone": "yellow", "failed": "red"}
+        last = [Text(f"{o:>9}  {url}", style=styles.get(o, "dim"), no_wrap=True) for o, url in self._last]
+        return Group(Text(self.title, style="bold"), table, bar, *last)
+
+    def _sentence(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self._outcomes.items())) or "no visits"
+        return f"{counts}; {self._new_links} new links, {self._new_pages} new pages"
+
+    def _line(self, line: str, *, always: bool = False) -> None:
+        self._said_s = time.monotonic()
+        if self.quiet or (self._live is not None and not always):
+            return
+        if self._live is not None:
+            self.console.print(Text(line))
+        else:
+            print(line, file=sys.stderr, flush=True)

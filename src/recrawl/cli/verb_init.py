@@ -1,0 +1,30 @@
+"""recrawl init: begin a crawl."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add(verbs: Any) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "init",
+        help="begin a crawl in a new folder",
+        epilog="examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n"
+        "  recrawl run -C news --cycles 1",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("dir", type=Path, help="a new or empty folder")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Make the folder."""
+    from recrawl.live.directory import CrawlDirectory
+
+    directory = CrawlDirectory.init(args.dir)
+    print(
+        f"made {directory.path}: settings are in {directory.path / 'recrawl.toml'}; next: recrawl add -C {args.dir} URL"
+    )

@@ -1,0 +1,65 @@
+"""recrawl show: one page's story."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+from recrawl.cli.crawl_options import add_crawl, add_order, moment, order_of, reading, shown
+
+if TYPE_CHECKING:
+    from recrawl.live.forecast import Forecast
+    from recrawl.live.views import PageStory
+
+EXAMPLES = """examples:
+  recrawl show -C news https://example.org/
+  recrawl show -C news https://example.org/ --policy age --json
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "show",
+        help="one page: its visits and changes, the last diff, the next visit and why",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_crawl(parser)
+    parser.add_argument("url", metavar="URL")
+    add_order(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the story."""
+    from recrawl.live.forecast import forecast
+    from recrawl.live.views import show
+
+    with reading(args) as (directory, store):
+        story = show(directory, store, args.url)
+        coming = forecast(store, story.page, order_of(directory, args))
+    if args.json:
+        told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
+        print(json.dumps(told, indent=2))
+    else:
+        print("\n".join(_lines(story, coming)))
+
+
+def _lines(story: PageStory, coming: Forecast) -> list[str]:
+    lines = [shown(story.url), f"  {shown(story.title)}" if story.title else "  (no title)", ""]
+    for visit in story.visits:
+        links = visit["new_internal"] + visit["new_external"]
+        said = f"  cycle {visit['cycle']:>4}  {moment(visit['at'])}  {visit['outcome']:<9} {visit['status'] or '-'}"
+        said += f"  {visit['change_size']:g} words" if visit["change_size"] else ""
+        said += f"  {links} new links" if links else ""
+        lines.append(said + (f"  {shown(visit['note'])}" if visit["note"] else ""))
+    if not story.visits:
+        lines.append("  not visited yet")
+    if story.diff:
+        lines += ["", "last change:", *(f"  {shown(line)}" for line in story.diff)]
+    due = f" ({moment(coming.due_at)})" if coming.due_at is not None else ""
+    return [*lines, "", f"next visit{due}: {shown(coming.why)}"]

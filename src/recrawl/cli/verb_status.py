@@ -1,0 +1,68 @@
+"""recrawl status: how a crawl stands."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from recrawl.cli.crawl_options import add_crawl, moment, reading, shown
+
+if TYPE_CHECKING:
+    from recrawl.live.directory import CrawlDirectory
+
+EXAMPLES = """examples:
+  recrawl status -C news
+  watch recrawl status -C news        while it runs in another terminal
+  recrawl status -C news --json
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb."""
+    parser = verbs.add_parser(
+        "status",
+        help="how a crawl stands, also while it runs",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_crawl(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the numbers."""
+    from recrawl.live.views import status
+
+    with reading(args) as (directory, store):
+        found = {**status(store), "running": directory.is_locked(), **_choice(directory)}
+    print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(directory, found)))
+
+
+def _choice(directory: CrawlDirectory) -> dict[str, Any]:
+    from recrawl.live.choice import load
+
+    learnt = load(directory)
+    return {"learnt": None if learnt is None else learnt["policy"]}
+
+
+def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
+    lines = [
+        f"{directory.path}: {found['pages']:,} pages on {found['hosts']:,} hosts, {found['fetched']:,} with a copy, "
+        f"{found['links']:,} links",
+        f"{found['visits']:,} visits: {found['changed']:,} changed, {found['unchanged']:,} unchanged, "
+        f"{found['first']:,} first, {found['gone']:,} gone, {found['failed']:,} failed",
+    ]
+    cycle = found["cycle"]
+    if cycle is None:
+        lines.append("no cycle yet: recrawl run")
+    else:
+        state = "done" if cycle["done"] else "running" if found["running"] else "interrupted"
+        lines.append(
+            f"cycle {cycle['number']} ({shown(cycle['policy'])}, due {moment(cycle['at'])}): {state}, "
+            f"{cycle['visits']:,} of {cycle['budget']:,} visits, {cycle['planned']:,} planned"
+        )
+    if found["running"] and cycle is not None and cycle["done"]:
+        lines.append("a process holds the crawl and waits for the next cycle")
+    return lines

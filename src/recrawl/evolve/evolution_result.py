@@ -1,0 +1,210 @@
+"""One evolution as a result: what was found, beside the classical estimators, as a table, JSON, files and a report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from recrawl import __version__
+from recrawl.evaluate.crawl import Plan
+from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
+from recrawl.evolve.evolution import Settings
+from recrawl.evolve.fitness import make_fitness
+from recrawl.evolve.formula_export import to_python, to_sql
+from recrawl.policies.formulas.expression import Expression, Tree
+from recrawl.policies.formulas.formula import Formula
+from recrawl.recording.recording import Recording
+from recrawl.report.plots import COLOURS, MUTED, picture
+from recrawl.report.result_page import Page, Picture, Section, Table
+from recrawl.report.results import number
+
+CLASSICAL: tuple[Tree, ...] = ("t", ("*", "t", "X"), "CG", "NAD", "SAD", "AAD", "GAD")
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was found on which data."""
+
+    discovery: Discovery
+    plan: Plan
+    measure: str
+    over: str
+    name: str
+    pages: tuple[int, int]  # training, validation
+    cycles: tuple[int, int]
+    classical: list[tuple[Expression, float, float]]  # fitness in training and validation
+    fast: bool
+
+    @property
+    def formula(self) -> Formula:
+        """The chosen formula, with where it comes from."""
+        best = self.discovery.best
+        about = {
+            "recrawl": __version__,
+            "data": self.name,
+            "fitness": self.measure,
+            "train": number(best.train),
+            "validation": number(best.validation),
+            "cycle_days": self.plan.cycle_days,
+            "budget": self.plan.budget,
+            "seed": best.seed,
+        }
+        return Formula(best.formula, self.over, about)
+
+
+def evolve_on(
+    train: Recording,
+    validation: Recording,
+    plan: Plan,
+    settings: Settings,
+    measure: str = "ndcg",
+    *,
+    over: str = "visits",
+    jobs: int = 1,
+    watch: Watch | None = None,
+) -> Outcome:
+    """Evolve on one recording, validate on another."""
+    sets = [make_fitness(part, plan, measure, settings.terminals, over=over, jobs=jobs) for part in (train, validation)]
+    discovery = discover(sets[0], sets[1], settings, plan.seed, watch)
+    classical = [Expression.of(tree) for tree in CLASSICAL]
+    values = [fitness_of(classical, fitness) for fitness in sets]
+    return Outcome(
+        discovery,
+        plan,
+        sets[0].measure.spec,
+        over,
+        train.name,
+        (len(train), len(validation)),
+        (len(sets[0].cycles), len(sets[1].cycles)),
+        [(e, float(a), float(b)) for e, a, b in zip(classical, *values, strict=True)],
+        type(sets[0]).__name__ == "ClassFitness",
+    )
+
+
+def headline(outcome: Outcome) -> str:
+    """Say in one line what was done."""
+    settings, found = outcome.discovery.settings, outcome.discovery
+    return (
+        f"{settings.seeds} x {settings.generations} generations of {settings.population}, "
+        f"{found.simulated:,} different formulas judged by {outcome.measure} on {outcome.pages[0]:,} pages, "
+        f"{outcome.cycles[0]} cycles of {outcome.plan.cycle_days:g} d; validated on {outcome.pages[1]:,} other pages "
+        f"in the {outcome.cycles[1]} cycles after"
+    )
+
+
+def rows(outcome: Outcome) -> list[tuple[str, float, float, str]]:
+    """Return formula, training, validation and a word: the chosen ones, the runners-up, the classical ones."""
+    found = outcome.discovery
+    shown: dict[str, tuple[str, float, float, str]] = {}
+    for name, candidate in found.chosen.items():
+        text = str(candidate.formula)
+        word = f"{shown[text][3]}, {name}" if text in shown else name
+        shown[text] = (text, candidate.train, candidate.validation, word)
+    for candidate in sorted(found.candidates, key=lambda c: (-c.validation, len(c.formula), c.formula.key)):
+        if len(shown) >= SHOWN:
+            break
+        if all(abs(candidate.validation - row[2]) > 1e-12 for row in shown.values()):
+            shown[str(candidate.formula)] = (str(candidate.formula), candidate.train, candidate.validation, "")
+    return [*shown.values(), *((str(e), a, b, "classical") for e, a, b in outcome.classical)]
+
+
+def to_json(outcome: Outcome, command: str) -> str:
+    """Write everything that was found."""
+    found = outcome.discovery
+    held: dict[str, Any] = {
+        "recrawl": __version__,
+        "command": command,
+        "data": {"name": outcome.name, "pages": outcome.pages, "cycles": outcome.cycles},
+        "fitness": outcome.measure,
+        "over": outcome.over,
+        "terminals": found.settings.terminals,
+        "simulated": found.simulated,
+        "chosen": {name: candidate_json(c) for name, c in found.chosen.items()},
+        "classical": [
+            {"formula": str(e), "train": number(a), "validation": number(b)} for e, a, b in outcome.classical
+        ],
+        "candidates": [candidate_json(c) for c in found.candidates],
+        "generations": [
+            {
+                "seed": g.seed, "generation": g.number, "best": number(g.best), "mean": number(g.mean),
+                "distinct": g.distinct, "new": g.new, "behaviours": g.behaviours, "size": number(g.size),
+            }
+            for run in found.runs
+            for g in run.generations
+        ],
+    }  # fmt: skip
+    return json.dumps(held, indent=1, ensure_ascii=False) + "\n"
+
+
+def candidate_json(candidate: Any) -> dict[str, Any]:
+    """Write a candidate."""
+    return {
+        "formula": str(candidate.formula),
+        "seed": candidate.seed,
+        "train": number(candidate.train),
+        "validation": number(candidate.validation),
+        "nodes": len(candidate.formula),
+    }
+
+
+def draw(outcome: Outcome) -> Figure:
+    """Best and mean fitness by generation, a colour a seed."""
+    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
+    axis = figure.subplots()
+    axis.grid(axis="y")
+    for run, colour in zip(outcome.discovery.runs, COLOURS * len(outcome.discovery.runs), strict=False):
+        x = np.array([g.number for g in run.generations])
+        axis.plot(x, [g.best for g in run.generations], color=colour, linewidth=1.8, label=f"seed {run.seed}")
+        axis.plot(x, [g.mean for g in run.generations], color=colour, linewidth=0.8, alpha=0.6)
+    top = max(outcome.classical, key=lambda row: row[1])
+    axis.axhline(top[1], color=MUTED, linestyle="--", linewidth=1.0)
+    axis.annotate(f"{top[0]}", (1, top[1]), xytext=(0, 3), textcoords="offset points", color=MUTED, fontsize=8)
+    axis.set_xlabel("generation")
+    axis.set_title(f"{outcome.measure} in training: best so far (bold) and mean of the population")
+    axis.legend(frameon=False, fontsize=8, loc="lower right")
+    return figure
+
+
+def files_of(outcome: Outcome, command: str) -> dict[str, bytes]:
+    """Return all files of a report by name."""
+    png, svg = picture(lambda: draw(outcome))
+    formula = outcome.formula
+    text = {
+        "results.json": to_json(outcome, command),
+        "best.json": formula.to_json(),
+        "best.py": to_python(formula),
+        "best.sql": f"-- {formula}\n{to_sql(formula)}\n",
+        "report.html": page(outcome, svg, command).html(),
+    }
+    return {name: content.encode() for name, content in text.items()} | {"fitness.png": png, "fitness.svg": svg}
+
+
+def page(outcome: Outcome, svg: bytes, command: str) -> Page:
+    """Lay out the report."""
+    formula, best = outcome.formula, outcome.discovery.best
+    top = max(outcome.classical, key=lambda row: row[2])
+    gain = 100 * (best.validation / top[2] - 1) if top[2] else 0.0
+    table = Table(
+        ("formula", "training", "validation", ""), [(f, f"{a:.4f}", f"{b:.4f}", w) for f, a, b, w in rows(outcome)]
+    )
+    return Page(
+        title="An evolved score formula",
+        intro=[headline(outcome) + "."],
+        cards=[
+            ("formula", str(formula), "higher is sooner"),
+            (f"{outcome.measure} in validation", f"{best.validation:.4f}", f"{best.train:.4f} in training"),
+            (f"against {top[0]}", f"{gain:+.1f}%", "the best classical estimator in validation"),
+        ],
+        sections=[
+            Section("The best formulas", tables=[table]),
+            Section("Evolution", pictures=[Picture("fitness", svg, "Dashed: the best classical estimator.")]),
+            Section("In Python", code=to_python(formula)),
+            Section("In SQL", code=to_sql(formula)),
+        ],
+        command=command,
+    )

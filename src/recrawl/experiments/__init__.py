@@ -1,1 +1,0 @@
-"""experiments: one module a paper: its tables and figures on any recording."""

@@ -1,0 +1,1 @@
+"""features: what two or more methods read of pages: PageRank, importance, semantic vectors, related pages, clusters."""

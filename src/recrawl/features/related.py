@@ -1,0 +1,191 @@
+"""Related pages: for every page the k most similar others, by the cosine of their vectors.
+
+Few pages are compared all with all. Beyond that, pages are put into cells around centres (spherical k-means on a
+sample), and the pages of a cell are compared with those of the cells that its pages are nearest to, one matrix product
+for each pair of cells. How many cells is not guessed: the exact neighbours of a few hundred pages say how far their
+cells lie, and as many are taken as reach the asked recall. The recall of the result is then measured with other pages.
+
+Pages with a zero vector (without text) have no related pages and are related to none.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
+
+from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.errors import InputError
+from recrawl.features.cells import Cells, find_cells
+from recrawl.progress import Advance, silent
+
+Vectors = npt.NDArray[np.float32]
+Numbers = npt.NDArray[np.int32]
+
+NEIGHBOURS = 30
+EXACT_UP_TO = 20_000  # pages that are compared all with all
+RECALL = 0.97  # asked of the approximation; what comes out is measured
+PROBED = 500  # pages whose exact neighbours settle how many cells are compared, and as many to measure
+BLOCK = 1024  # rows of a matrix product
+NONE = -1
+
+
+@dataclass(frozen=True)
+class Related:
+    """Row p: page p's related pages, the most similar first, padded with NONE and similarity 0."""
+
+    pages: Numbers
+    similarity: Vectors
+    recall: float  # share of the true neighbours that are there; 1 where all were compared with all
+    compared: float  # share of all pairs that were compared
+
+    def __len__(self) -> int:
+        return len(self.pages)
+
+    def average(self, values: npt.NDArray[np.floating]) -> FloatArray:
+        """Return the related pages' mean of `values` (pages, or pages x columns), weighted by similarity.
+
+        NaN values count as not there. Without any related page the mean is NaN: nothing is known.
+        """
+        table = np.asarray(values, dtype=np.float64)
+        out = _average(self.pages, self.similarity, table.reshape(len(table), -1))
+        return out.reshape(table.shape)
+
+
+def related(
+    vectors: Vectors,
+    k: int = NEIGHBOURS,
+    *,
+    recall: float = RECALL,
+    exact: bool | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    advance: Advance = silent,
+) -> Related:
+    """Return the k nearest other pages of each page, by unit (or zero) vectors; `exact` None: where they are few.
+
+    The result does not depend on `threads` (None: OMP_NUM_THREADS, or the cores at hand).
+    """
+    if vectors.ndim != 2 or k < 1:
+        raise InputError(f"related pages need a table of vectors and at least 1 neighbour, not {vectors.shape} and {k}")
+    if not np.isfinite(vectors).all():
+        raise InputError("a vector has a number that is none")
+    there = np.flatnonzero(np.any(vectors, axis=1))
+    held = np.ascontiguousarray(vectors[there], dtype=np.float32)
+    workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
+    all_pairs = len(held) <= EXACT_UP_TO if exact is None else exact
+    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:  # each thread its own products
+        if all_pairs or len(held) <= k:
+            found, quality, share = _nearest(held, np.arange(len(held)), k, pool, advance), 1.0, 1.0
+        else:
+            cells = find_cells(held, seed, pool)
+            found, quality, share = _by_cells(held, cells, k, recall, pool, seed, advance)
+    numbers = np.full((len(vectors), k), NONE, dtype=np.int32)
+    similarity = np.zeros((len(vectors), k), dtype=np.float32)
+    numbers[there] = np.where(found[0] == NONE, NONE, there[found[0]]) if len(there) else NONE
+    similarity[there] = np.where(found[0] == NONE, 0.0, found[1])
+    return Related(numbers, similarity, quality, share)
+
+
+def _nearest(
+    vectors: Vectors, queries: PageIds, k: int, pool: ThreadPoolExecutor, advance: Advance = silent
+) -> tuple[Numbers, Vectors]:
+    """Return the exact neighbours of some pages: compared with all."""
+    best = _nothing(len(queries), k)
+    starts = range(0, len(queries), BLOCK)
+
+    def one(first: int) -> None:
+        rows = queries[first : first + BLOCK]
+        own = best[0][first : first + BLOCK], best[1][first : first + BLOCK]
+        mine = vectors[rows]
+        for start in range(0, len(vectors), BLOCK):
+            _keep(mine @ vectors[start : start + BLOCK].T, rows, start, *own)
+
+    for done, _ in enumerate(pool.map(one, starts), 1):
+        advance(done, len(starts), "related pages")
+    return best
+
+
+def _by_cells(
+    vectors: Vectors, cells: Cells, k: int, recall: float, pool: ThreadPoolExecutor, seed: int, advance: Advance
+) -> tuple[tuple[Numbers, Vectors], float, float]:
+    draw = np.random.default_rng(seed).permutation(len(vectors))[: 2 * PROBED]
+    settle, judge = np.sort(draw[: len(draw) // 2]), np.sort(draw[len(draw) // 2 :])
+    truth = _nearest(vectors, settle, k, pool)
+    reach = cells.reach(settle, truth[0], recall)
+    ordered = np.ascontiguousarray(vectors[cells.order])
+    best = _nothing(len(vectors), k)  # in the order of the cells
+    compared = np.zeros(len(cells), dtype=np.int64)
+
+    def one(cell: int) -> None:
+        for first in range(cells.start[cell], cells.start[cell + 1], BLOCK):
+            rows = slice(first, min(first + BLOCK, int(cells.start[cell + 1])))
+            own = best[0][rows], best[1][rows]
+            numbers = np.arange(rows.start, rows.stop)
+            for other in cells.near[cell, :reach]:
+                for start in range(cells.start[other], cells.start[other + 1], BLOCK):
+                    stop = min(start + BLOCK, int(cells.start[other + 1]))
+                    _keep(ordered[rows] @ ordered[start:stop].T, numbers, start, *own)
+                    compared[cell] += (rows.stop - rows.start) * (stop - start)
+
+    largest_first = np.argsort(-np.diff(cells.start), kind="stable")
+    for done, _ in enumerate(pool.map(one, largest_first.tolist()), 1):
+        if done % 50 == 0 or done == len(cells):
+            advance(done, len(cells), "related pages")
+    found = _nothing(len(vectors), k)
+    found[0][cells.order] = np.where(best[0] == NONE, NONE, cells.order[best[0]])
+    found[1][cells.order] = best[1]
+    share = float(compared.sum() / len(vectors) ** 2)
+    return found, recall_of(found[1][judge], _nearest(vectors, judge, k, pool)[1]), share
+
+
+def recall_of(found: Vectors, true: Vectors, slack: float = 1e-5) -> float:
+    """Return the share of the true neighbours that were found; by similarity, as equals can stand for each other."""
+    return float((found >= true[:, -1:] - slack).mean()) if found.size else 1.0
+
+
+def _nothing(rows: int, k: int) -> tuple[Numbers, Vectors]:
+    return np.full((rows, k), NONE, dtype=np.int32), np.full((rows, k), -2.0, dtype=np.float32)
+
+
+@njit(cache=True, nogil=True)
+def _keep(products: Vectors, rows: IntArray, start: int, numbers: Numbers, similarity: Vectors) -> None:
+    """Keep the best of these products; row i is page `rows[i]`, column j is page `start + j`."""
+    k = numbers.shape[1]
+    for i in range(products.shape[0]):
+        least = similarity[i, k - 1]
+        for j in range(products.shape[1]):
+            value = products[i, j]
+            if value <= least or start + j == rows[i]:
+                continue
+            place = k - 1
+            while place > 0 and similarity[i, place - 1] < value:
+                similarity[i, place] = similarity[i, place - 1]
+                numbers[i, place] = numbers[i, place - 1]
+                place -= 1
+            similarity[i, place] = value
+            numbers[i, place] = start + j
+            least = similarity[i, k - 1]
+
+
+@njit(cache=True, nogil=True)
+def _average(pages: Numbers, similarity: Vectors, values: FloatArray) -> FloatArray:
+    out = np.full(values.shape, np.nan)
+    for p in range(len(pages)):
+        for c in range(values.shape[1]):
+            total, weight = 0.0, 0.0
+            for i in range(pages.shape[1]):
+                if pages[p, i] < 0:
+                    break
+                value = values[pages[p, i], c]
+                if similarity[p, i] > 0 and not np.isnan(value):
+                    total += similarity[p, i] * value
+                    weight += similarity[p, i]
+            if weight > 0:
+                out[p, c] = total / weight
+    return out

@@ -1,0 +1,81 @@
+"""When a page will be visited next, and why: the policy asked what it would choose now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from recrawl.live.rebuild import rebuild
+from recrawl.live.session import Order
+from recrawl.live.store import Store
+from recrawl.policies.catalogue import make_policy
+from recrawl.policies.topk import TopK
+from recrawl.policy import Setting
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the policy thinks of a page before the next cycle."""
+
+    policy: str
+    rank: int | None  # among all pages that may be visited, from 1; None: not chosen however large the budget
+    pages: int
+    budget: int
+    score: float | None  # where the policy scores pages
+    waited_cycles: float | None
+    visits: int
+    changes: int
+    gone: bool
+    planned: int | None  # place in the plan of the cycle that is running
+    due_at: float | None
+
+    @property
+    def why(self) -> str:
+        """Say it in one line."""
+        if self.gone:
+            return "never: the page is gone"
+        if self.planned is not None:
+            return f"in the cycle that is running: planned by {self.policy}"
+        if self.rank is None:
+            return f"not soon: {self.policy} does not choose it now"
+        said = f"rank {self.rank} of {self.pages} by {self.policy}, budget {self.budget}"
+        if self.score is not None and np.isfinite(self.score):
+            said += f", score {self.score:.4g}"
+        if self.waited_cycles is None:
+            seen = "never fetched"
+        else:
+            seen = f"{self.changes} changes in {self.visits} visits, {self.waited_cycles:g} cycles since the last"
+        when = "in the next cycle" if self.rank <= self.budget else f"in about {-(-self.rank // self.budget)} cycles"
+        return f"{when}: {said} ({seen})"
+
+
+def forecast(store: Store, page: int, order: Order) -> Forecast:
+    """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
+    policy = make_policy(order.policy, Setting(seed=order.seed))
+    memory = rebuild(store, policy, cycle_days=order.cycle_days, seed=order.seed)
+    last, done = store.db.execute("select max(at), min(done) from cycles").fetchone() or (None, None)
+    planned = store.db.execute("select rank from plan where page = ?", (page,)).fetchone()
+    if done != 0:
+        memory.begin_cycle()
+    due_at = None if last is None else float(last) + (order.cycle_days if done else 0.0)
+    eligible = memory.eligible()
+    alive = int((memory.known & ~memory.gone).sum())
+    budget = order.budget if isinstance(order.budget, int) else max(1, round(order.budget * alive))
+    ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0)
+    place = np.flatnonzero(ranked == page)
+    score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
+    held = memory.last_cycle[page] >= 0
+    return Forecast(
+        policy=order.policy,
+        rank=int(place[0]) + 1 if len(place) else None,
+        pages=int(eligible.sum()),
+        budget=budget,
+        score=score,
+        waited_cycles=float(memory.waited()[page]) if held else None,
+        visits=int(memory.n[page]),
+        changes=int(memory.changes[page]),
+        gone=bool(memory.gone[page]),
+        planned=None if planned is None else int(planned[0]),
+        due_at=due_at,
+    )

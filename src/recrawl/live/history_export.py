@@ -1,0 +1,108 @@
+"""A crawl's own history as a recording, so that any policy can be replayed on it.
+
+What a cycle's visits found is dated when the cycle's visits were due; day 0 is the first cycle. The truth between two
+visits is not known, so a replay on such a recording tells what a policy would have found of what this crawl found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recrawl.columns import FloatArray
+from recrawl.errors import InputError
+from recrawl.live.store import Store
+from recrawl.recording.tables import Column
+from recrawl.visits import Outcome
+
+Tables = dict[str, dict[str, Column]]
+
+
+def to_tables(store: Store) -> Tables:
+    """Return the tables of a recording: sites, pages, changes and links."""
+    rows = store.db.execute(
+        "select at from cycles c where exists (select 1 from visits v where v.cycle = c.cycle) order by cycle"
+    ).fetchall()
+    cycles = np.array([row[0] for row in rows], dtype=np.float64)
+    if len(cycles) < 2 or cycles[-1] <= cycles[0]:
+        raise InputError("nothing to export: the crawl needs at least two cycles")
+    return {
+        "sites": _sites(store, float(cycles[-1] - cycles[0])),
+        "pages": _pages(store, cycles),
+        "changes": _changes(store, cycles),
+        "links": _links(store, cycles),
+    }
+
+
+def _days(times: FloatArray, cycles: FloatArray) -> FloatArray:
+    """Return the day of the cycle in which each time lies; NaN stays NaN."""
+    cycle = np.clip(np.searchsorted(cycles, times, side="right") - 1, 0, None)
+    return np.where(np.isnan(times), np.nan, cycles[cycle] - cycles[0])
+
+
+def _sites(store: Store, days: float) -> dict[str, Column]:
+    rows = store.db.execute("select host, name from hosts order by host").fetchall()
+    return {
+        "site_id": np.array([host for host, _ in rows], dtype=np.int32),
+        "repo": np.array([name for _, name in rows], dtype=object),
+        "kind": np.full(len(rows), "crawl", dtype=object),
+        "days": np.full(len(rows), days),
+    }
+
+
+def _pages(store: Store, cycles: FloatArray) -> dict[str, Column]:
+    rows = store.db.execute(
+        "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end),"
+        " (select n.words from versions n where n.page = p.page order by n.visit limit 1)"
+        " from pages p join visits v on v.page = p.page where v.outcome <> ?"
+        " group by p.page having min(v.outcome) < ? order by p.page",
+        (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
+    ).fetchall()
+    born, died = (_days(np.array([row[i] for row in rows], dtype=np.float64), cycles) for i in (3, 4))
+    return {
+        "page_id": np.array([row[0] for row in rows], dtype=np.int32),
+        "site_id": np.array([row[1] for row in rows], dtype=np.int32),
+        "path": np.array([row[2].split("/", 3)[-1] for row in rows], dtype=object),
+        "born_day": born,
+        "died_day": died,
+        "prior_changes": np.zeros(len(rows), dtype=np.int32),
+        "words": np.array([row[5] or 0 for row in rows], dtype=np.int32),
+    }
+
+
+def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
+    rows = store.db.execute(
+        "select v.page, at, change_size, new_internal, new_external, ifnull(words, 0)"
+        " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
+        (int(Outcome.CHANGED),),
+    ).fetchall()
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
+    return {
+        "page_id": columns[0].astype(np.int32),
+        "day": _days(columns[1], cycles),
+        "d_words_added": columns[2].astype(np.int32),
+        "d_words_removed": np.zeros(len(rows), dtype=np.int32),
+        "new_internal": columns[3].astype(np.int32),
+        "new_external": columns[4].astype(np.int32),
+        "words": columns[5].astype(np.int32),
+    }
+
+
+def _links(store: Store, cycles: FloatArray) -> dict[str, Column]:
+    ask = "select page from visits where outcome < ? group by page"
+    seen = {page for (page,) in store.db.execute(ask, (int(Outcome.GONE),))}
+    rows = [
+        (page, since, until, internal, target_page if target_page in seen else None, target)
+        for page, target, target_page, internal, _, since, until in store.links()
+        if page in seen
+    ]
+    rows.sort(key=lambda row: (row[0], row[1], row[5]))
+    begun, ended = (_days(np.array([row[i] for row in rows], dtype=np.float64), cycles) for i in (1, 2))
+    lasting = ~(ended <= begun)  # a link that came and went within one cycle was on no copy
+    return {
+        "page_id": np.array([row[0] for row in rows], dtype=np.int32)[lasting],
+        "day_from": begun[lasting],
+        "day_to": ended[lasting],
+        "internal": np.array([bool(row[3]) for row in rows], dtype=np.bool_)[lasting],
+        "target_page": np.array([-1 if row[4] is None else row[4] for row in rows], dtype=np.int32)[lasting],
+        "target": np.array([row[5] for row in rows], dtype=object)[lasting],
+    }

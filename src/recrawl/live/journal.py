@@ -1,0 +1,65 @@
+"""log.jsonl: what a crawl did, one JSON object a line. Strangers' text is escaped, so a terminal obeys none of it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TextIO
+
+from recrawl.clock import Clock
+from recrawl.live.world import Noted
+from recrawl.visits import Outcome
+
+MAX_BYTES = 64 << 20  # then the log becomes log.1.jsonl, and a new one begins
+
+
+class Journal:
+    """Appends to a crawl's log. A log that cannot be written never stops a crawl."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self.path = folder / "log.jsonl"
+        self.clock = clock
+        self._file: TextIO | None = None
+
+    def __enter__(self) -> Journal:
+        try:
+            if self.path.exists() and self.path.stat().st_size > MAX_BYTES:
+                self.path.replace(self.path.with_name("log.1.jsonl"))
+            self._file = self.path.open("a", encoding="ascii")
+        except OSError:
+            self._file = None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+            self._file = None
+
+    def note(self, event: str, **what: Any) -> None:
+        """Write one event."""
+        if self._file is None:
+            return
+        try:
+            line = json.dumps({"at": round(self.clock.now(), 6), "event": event, **what})
+            self._file.write(line + "\n")
+            if event != "visit":
+                self._file.flush()
+        except OSError:
+            self._file = None  # a full disk: the store says so where it matters
+
+    def visit(self, noted: Noted) -> None:
+        """Write down a visit."""
+        seen = noted.record
+        self.note(
+            "visit",
+            url=noted.url,
+            outcome=Outcome(seen.outcome).name.lower(),
+            status=seen.status,
+            bytes=seen.body_bytes,
+            elapsed_s=round(seen.elapsed_s, 4),
+            new_links=sum(noted.new_links),
+            new_pages=noted.discovered,
+            **({"note": seen.note} if seen.note else {}),
+        )

@@ -1,0 +1,109 @@
+"""From a fetch to what the visit found. Only a version of the page, compared with our copy, can be a change."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import fields
+from http import HTTPStatus
+
+from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.fetch.validators import NO_VALIDATORS, Validators
+from recrawl.live.store import Copy, SeenLinks, VisitRecord
+from recrawl.see.fingerprint import digest_of_bytes
+from recrawl.see.page import SeenPage, see_page
+from recrawl.urls.url import host_of
+from recrawl.visits import Outcome
+
+_MISSES_KNOWN = 3  # "not found" in a row until a page that we have a copy of is gone; 410 is final at once
+_MISSES_NEW = 2  # ... one that was never there
+_WORTH_A_NOTE = 200  # characters of a reason that are kept
+_FIELDS = tuple(field.name for field in fields(Validators))
+
+
+def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[VisitRecord, SeenPage | None]:
+    """Return the record of a visit to a page, and what it says where that is a version that we did not have."""
+    if result.outcome is not None:
+        return _without_content(copy, result, validators), None
+    seen = see_page(result.body, result.final_url, result.headers)
+    outcome, note = _compare(seen, copy.digest, result.truncated)
+    kept = validators.after(result, changed=outcome == Outcome.CHANGED)
+    version = outcome in (Outcome.FIRST, Outcome.CHANGED)
+    links, links_digest = (None, None) if outcome == Outcome.FAILED else _new_links(seen, copy)
+    record = VisitRecord(
+        page=copy.page,
+        at=result.at,
+        outcome=int(outcome),
+        status=result.status,
+        body_bytes=len(result.body),
+        elapsed_s=result.elapsed_s,
+        note=note,
+        validators=_noted(kept, copy, validators),
+        title=seen.title,
+        digest=seen.digest if version else None,
+        simhash=seen.simhash,
+        words=seen.words,
+        links=links,
+        links_digest=links_digest,
+    )
+    return record, seen if version else None
+
+
+def validators_of(copy: Copy) -> Validators:
+    """Return what to ask "has it changed?" with."""
+    return NO_VALIDATORS if copy.validators == "{}" else Validators(**json.loads(copy.validators))
+
+
+def _noted(kept: Validators, copy: Copy, before: Validators) -> str:
+    return copy.validators if kept == before else json.dumps({name: getattr(kept, name) for name in _FIELDS})
+
+
+def _without_content(copy: Copy, result: FetchResult, validators: Validators) -> VisitRecord:
+    outcome = result.outcome
+    misses = 0 if result.kind is Kind.NOT_MODIFIED else copy.misses  # a visit that says nothing leaves the count
+    assert outcome is not None, "content decides elsewhere"
+    if outcome == Outcome.UNCHANGED and copy.digest is None:
+        outcome = Outcome.FAILED  # "not modified" of a page that we have no copy of
+    reason = f"{result.kind}: {result.reason}"
+    if outcome == Outcome.GONE and result.status != HTTPStatus.GONE:
+        misses, enough = copy.misses + 1, _MISSES_KNOWN if copy.digest is not None else _MISSES_NEW
+        if misses < enough:
+            outcome, reason = Outcome.FAILED, f"not found, {misses} of {enough} times"
+    return VisitRecord(
+        page=copy.page,
+        at=result.at,
+        outcome=int(outcome),
+        status=result.status,
+        elapsed_s=result.elapsed_s,
+        note=reason[:_WORTH_A_NOTE] if outcome in (Outcome.FAILED, Outcome.GONE) else None,
+        validators=_noted(validators.after(result, changed=False), copy, validators),
+        misses=misses,
+    )
+
+
+def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outcome, str | None]:
+    if seen.soft_error:
+        return Outcome.FAILED, "soft-404: an error page that says it is fine"
+    if copy is None:
+        return Outcome.FIRST, "truncated" if truncated else None
+    if seen.digest != copy:
+        return Outcome.CHANGED, "truncated" if truncated else None
+    if seen.needs_rendering:
+        return Outcome.FAILED, "needs rendering: the same shell says nothing about the page"
+    return Outcome.UNCHANGED, None
+
+
+def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
+    """Return the links that robots may follow, and their digest; None where they are those of our copy."""
+    urls, hosts, anchors, _ = seen.columns_to_follow
+    digest = digest_of_bytes("\n".join(urls).encode())
+    if digest == copy.links_digest:
+        return None, digest
+    own = host_of(seen.url)
+    return SeenLinks(urls, anchors, [host == own for host in hosts]), digest
+
+
+def words_changed(old: str, new: str) -> float:
+    """Count the words added and removed: the multiset difference of the two texts."""
+    before, after = Counter(old.split()), Counter(new.split())
+    return float((after - before).total() + (before - after).total())

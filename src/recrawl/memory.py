@@ -1,0 +1,183 @@
+"""What the crawler has seen of each page, as numpy columns.
+
+The memory holds only what visits have shown: it never sees a recording. `record` costs time in proportion to the
+visits, not to the pages. Every estimator's running sums live here so that scoring is one pass over columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
+from recrawl.copies import Copies
+from recrawl.visits import Outcome, Visits
+
+NEVER = -1  # last_cycle of a page that we have no copy of
+RING = 8  # how many last outcomes are kept per page
+COUNTED = (  # columns that depend on which visits found a change
+    *("n", "changes", "last_visit", "last_change", "last_cycle", "ring"),
+    *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
+)
+
+_CHANGED, _FIRST, _GONE, _FAILED = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE, Outcome.FAILED))
+
+
+class Memory:
+    """Columns of what was seen, one row a page; unknown pages have `known` False and mean nothing.
+
+    Cycles are numbered from 1; `last_cycle` 0 is the copy a crawl starts with. `n` counts the visits at which a
+    change could have been seen (there was a copy to compare with), `changes` those that saw one.
+    """
+
+    def __init__(
+        self, keys: IntArray, site: IntArray, *, cycle_days: float = 1.0, seed: int = 0, sites: int = 0
+    ) -> None:
+        """Make room for these pages; `sites` makes room for more sites than they have yet."""
+        size = len(keys)
+        self.cycle_days = cycle_days
+        self.cycle = 0
+        self.site = np.asarray(site, dtype=np.int32)
+        self.tie: TieArray = tie_order(keys, seed)
+        self.importance: FloatArray | None = None  # None: all pages count the same
+        self.load_paths: Callable[[], npt.NDArray[np.object_]] | None = None  # where known: each page's path
+        self.copies: Copies | None = None  # where known: what the copies that we hold are like
+        self.known: BoolArray = np.zeros(size, dtype=np.bool_)
+        self.gone: BoolArray = np.zeros(size, dtype=np.bool_)
+        self.n = np.zeros(size, dtype=np.int32)
+        self.changes = np.zeros(size, dtype=np.int32)
+        self.first_seen: FloatArray = np.full(size, np.nan)
+        self.last_visit: FloatArray = np.full(size, np.nan)
+        self.last_change: FloatArray = np.full(size, np.nan)  # the last visit that found a change
+        self.last_cycle = np.full(size, NEVER, dtype=np.int32)
+        self.asked = np.full(size, NEVER, dtype=np.int32)  # the last cycle with a visit, answered or failed
+        self.ring: ByteArray = np.zeros(size, dtype=np.uint8)  # bit 0: the last visit found a change
+        self.rank_sum: FloatArray = np.zeros(size)  # sum over found changes of the visit's number i (AAD)
+        self.rank_decay: FloatArray = np.zeros(size)  # sum of 2**(i-1-n) (GAD)
+        self.cycle_sum: FloatArray = np.zeros(size)  # as rank_sum, i = number of the cycle
+        self.cycle_decay: FloatArray = np.zeros(size)  # sum of 2**(i-1-last_cycle), i = number of the cycle
+        self.unchanged_days: FloatArray = np.zeros(size)  # total length of the gaps at whose end nothing had changed
+        self.new_links = np.zeros((size, 2), dtype=np.int32)  # internal, external, over all visits
+        self._site_cap = 0
+        self._site_visits = np.zeros(max(int(self.site.max(initial=-1)) + 1, sites), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.known)
+
+    def learn_of(self, pages: PageIds, at: float) -> None:
+        """Note that these pages exist, without having visited them."""
+        fresh = pages[~self.known[pages]]
+        self.known[fresh] = True
+        self.first_seen[fresh] = at
+
+    def hold_copies(self, pages: PageIds, at: float) -> None:
+        """Start with a copy of these pages as they are at `at`, before the first cycle."""
+        self.learn_of(pages, at)
+        self.last_cycle[pages] = 0
+        self.last_visit[pages] = at
+
+    def begin_cycle(self, site_cap: int = 0) -> None:
+        """Open the next cycle; with a cap, no site may get more than `site_cap` visits in it."""
+        self.cycle += 1
+        self._site_cap = site_cap
+        self._site_visits[:] = 0
+
+    def eligible(self) -> BoolArray:
+        """Pages that may be visited now: known, not gone, not yet visited in this cycle, on a site below its cap."""
+        may = self.known & ~self.gone
+        may &= self.asked < self.cycle
+        if self._site_cap:
+            may &= (self._site_visits < self._site_cap)[self.site]
+        return may
+
+    def site_room(self) -> IntArray | None:
+        """How many more visits each site may get in this cycle; None where there is no cap."""
+        return np.maximum(self._site_cap - self._site_visits, 0) if self._site_cap else None
+
+    def unfetched(self) -> BoolArray:
+        """Pages that we know of but have no copy of."""
+        return np.asarray(self.known & (self.last_cycle == NEVER) & ~self.gone)
+
+    def waited(self) -> FloatArray:
+        """Cycles since the last visit (the papers' t), counting the cycle that is now open."""
+        return (self.cycle - self.last_cycle).astype(np.float64)
+
+    def record(self, visits: Visits) -> None:
+        """Take in what a batch of visits showed."""
+        self.learn_of(visits.discovered, float(visits.at[-1]) if len(visits) else np.nan)
+        np.add.at(self._site_visits, self.site[visits.pages], 1)
+        self.new_links[visits.pages, 0] += visits.new_internal.astype(np.int32)  # a batch has a page at most once
+        self.new_links[visits.pages, 1] += visits.new_external.astype(np.int32)
+        self.count(visits)
+
+    def count(self, visits: Visits) -> None:
+        """Take in the outcomes of visits: the columns COUNTED, `asked` and `gone`."""
+        _record(
+            visits.pages,
+            visits.at,
+            visits.outcome,
+            self.cycle,
+            self.n,
+            self.changes,
+            self.last_visit,
+            self.last_change,
+            self.last_cycle,
+            self.asked,
+            self.ring,
+            self.rank_sum,
+            self.rank_decay,
+            self.cycle_sum,
+            self.cycle_decay,
+            self.unchanged_days,
+            self.gone,
+        )
+
+
+@njit(cache=True, nogil=True)
+def _record(
+    pages: PageIds,
+    at: FloatArray,
+    outcome: ByteArray,
+    cycle: int,
+    n: IntArray,
+    changes: IntArray,
+    last_visit: FloatArray,
+    last_change: FloatArray,
+    last_cycle: IntArray,
+    asked: IntArray,
+    ring: ByteArray,
+    rank_sum: FloatArray,
+    rank_decay: FloatArray,
+    cycle_sum: FloatArray,
+    cycle_decay: FloatArray,
+    unchanged_days: FloatArray,
+    gone: BoolArray,
+) -> None:
+    for i in range(len(pages)):
+        p = pages[i]
+        asked[p] = cycle
+        if outcome[i] == _FAILED:
+            continue
+        if outcome[i] == _GONE:
+            gone[p] = True
+        if outcome[i] < _FIRST:
+            changed = outcome[i] == _CHANGED
+            n[p] += 1
+            ring[p] = (ring[p] << 1) & 0xFF
+            rank_decay[p] *= 0.5
+            cycle_decay[p] *= 0.5 ** (cycle - last_cycle[p])
+            if changed:
+                changes[p] += 1
+                ring[p] |= 1
+                rank_sum[p] += n[p]
+                rank_decay[p] += 0.5
+                cycle_sum[p] += cycle
+                cycle_decay[p] += 0.5
+                last_change[p] = at[i]
+            else:
+                unchanged_days[p] += at[i] - last_visit[p]
+        last_visit[p] = at[i]
+        last_cycle[p] = cycle

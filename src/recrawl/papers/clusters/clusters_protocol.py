@@ -1,0 +1,291 @@
+"""Cluster-level sampling and what freshness does to search results (Tan et al. 2007, section 6), on any recording.
+
+counts    how many clusters there are: cross-validation by words of addresses and of contents (Fig. 1)
+units     pages in a cluster and in a site (Table 2)
+features  sets of features by budget, at the middle cycle length (Fig. 2)
+policies  every policy at every cycle length and budget: ChangeRatio, freshness@10, MAP@10 (Figs 3, 4; Table 3)
+cold      pages born in the window: what their cluster's estimate does for them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from recrawl.columns import FloatArray, IntArray
+from recrawl.errors import InputError
+from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.measures.ranking import ChangeRate
+from recrawl.evaluate.measures.view import CycleView
+from recrawl.evaluate.search.queries import Query, draw_queries
+from recrawl.evaluate.search.search_quality import Quality, Searcher, quality_of
+from recrawl.features.bisection import bisect
+from recrawl.papers.clusters.elbow import NUMBERS, CrossValidation, cross_validate
+from recrawl.policies.clusters.page_features import SETS, PageFeatures
+from recrawl.progress import Advance, silent
+from recrawl.recording.recording import Recording
+from recrawl.registry import parse_spec
+from recrawl.simulate.recorded import RecordedWorld
+
+PARTS = ("counts", "units", "features", "policies", "cold")
+CLS = ("cls-nad", "cls-sad", "cls-aad", "cls-gad")
+RIVALS = ("rand", "round-robin", "freq", "sls")
+ESTIMATORS = ("nad", "sad", "aad", "gad")
+WAITING = "cls-nad(wait=yes)"  # not in the paper: a page's chance grows while it waits
+IDEAL = "ideal"  # every copy is the live page
+COLD = ("cls-nad", "cls-nad(cold=no)", "cls-sad", "cls-sad(cold=no)", "nad", "sls", "round-robin")
+COUNTED = 20_000  # pages of the cross-validation
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the experiment is run; the paper's values: cycles of 2, 4, 8 weeks, and 25, 50, 100 of 300 thousand pages."""
+
+    cycles: tuple[float, ...] = (14.0, 28.0, 56.0)
+    budgets: tuple[float | int, ...] = (1 / 12, 1 / 6, 1 / 3)
+    warmup: int = 2
+    clusters: int = 100
+    queries: int = 100
+    folds: int = 10
+    parts: tuple[str, ...] = PARTS
+    seed: int = 0
+
+    def check(self, recording: Recording) -> None:
+        """Raise InputError for what cannot be run."""
+        unknown = [part for part in self.parts if part not in PARTS]
+        if unknown:
+            raise InputError(f"unknown part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
+        if not self.cycles or not self.budgets or min(self.clusters, self.queries) < 1:
+            raise InputError("give at least one cycle length, budget, cluster and query")
+        for plan in (self.plan(cycle, budget) for cycle in self.cycles for budget in self.budgets):
+            plan.cycles(recording)
+            plan.visits(recording)
+
+    def plan(self, cycle_days: float, budget: float | int) -> Plan:
+        """The plan of a crawl."""
+        return Plan(cycle_days, budget, self.warmup, seed=self.seed)
+
+    @property
+    def middle(self) -> float:
+        """The cycle length of Fig. 2."""
+        return sorted(self.cycles)[len(self.cycles) // 2]
+
+    def spec(self, policy: str, **options: object) -> str:
+        """Write the spec of a policy, with the number of clusters where it has them and it is not the default."""
+        parsed = parse_spec(policy)
+        if parsed.name not in CLS:
+            return policy
+        named = {"clusters": self.clusters} if self.clusters != 100 else {}
+        said = ", ".join(f"{name}={value}" for name, value in (named | dict(parsed.options) | options).items())
+        return f"{parsed.name}({said})" if said else parsed.name
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one policy did at one cycle length and budget; NaN where a query has no value."""
+
+    policy: str
+    change: FloatArray  # ChangeRatio of each judged cycle
+    fresh: FloatArray  # cycles x queries
+    precision: FloatArray  # cycles x queries
+    results: int = 0
+    promised: int = 0
+    lucky: int = 0
+    embarrassing: int = 0
+
+
+@dataclass(frozen=True)
+class Newborn:
+    """How a policy treats pages born in the window: visits to those it has a copy of, and what they find."""
+
+    policy: str
+    visits: int
+    found: int
+    stale: int  # copies of such pages that were stale when a cycle's visits began, summed over the cycles
+    change: float  # ChangeRatio of all visits
+
+
+@dataclass
+class Experiment:
+    """All parts that were run."""
+
+    protocol: Protocol
+    name: str
+    pages: int
+    asked: list[Query] = field(default_factory=list)
+    counts: dict[str, CrossValidation] = field(default_factory=dict)
+    units: dict[str, IntArray] = field(default_factory=dict)  # pages of every cluster, of every site
+    features: dict[tuple[str, float | int], FloatArray] = field(default_factory=dict)  # ChangeRatio by cycle
+    runs: dict[tuple[float, float | int, str], Run] = field(default_factory=dict)
+    cold: list[Newborn] = field(default_factory=list)
+
+    @property
+    def policies(self) -> list[str]:
+        """All policies that were run, in order."""
+        return list(dict.fromkeys(policy for _, _, policy in self.runs))
+
+
+def run_experiment(
+    recording: Recording, protocol: Protocol, queries: Sequence[Query] | None = None, advance: Advance = silent
+) -> Experiment:
+    """Run the parts that the protocol names."""
+    protocol.check(recording)
+    made = Experiment(protocol, recording.name, int((recording.born <= recording.start).sum()))
+    steps: list[tuple[str, Callable[[], None]]] = []
+    if "counts" in protocol.parts:
+        steps.append(("counts", lambda: _count(recording, made)))
+    if "units" in protocol.parts:
+        steps.append(("units", lambda: _units(recording, made)))
+    if "features" in protocol.parts:
+        steps += _feature_steps(recording, made)
+    if "policies" in protocol.parts:
+        steps += _policy_steps(recording, made, queries)
+    if "cold" in protocol.parts:
+        steps += _cold_steps(recording, made)
+    for number, (what, step) in enumerate(steps, 1):
+        advance(number - 1, len(steps), what)
+        step()
+        advance(number, len(steps), what)
+    return made
+
+
+def _first_vectors(recording: Recording, protocol: Protocol, which: str) -> Any:
+    """Describe the pages as a crawl sees them when it begins."""
+    memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=protocol.seed)
+    pages = np.flatnonzero(memory.last_cycle >= 0)
+    pages = pages[np.argsort(memory.tie[pages])]
+    return PageFeatures(which, protocol.clusters, protocol.seed).learn(memory, pages)
+
+
+def _count(recording: Recording, made: Experiment) -> None:
+    protocol = made.protocol
+    for which in ("url", "content"):
+        vectors = _first_vectors(recording, protocol, which)[:COUNTED]  # in the order of hashes: a random part
+        folds = min(protocol.folds, len(vectors))
+        made.counts[which] = cross_validate(vectors, NUMBERS, folds=folds, seed=protocol.seed)
+
+
+def _units(recording: Recording, made: Experiment) -> None:
+    vectors = _first_vectors(recording, made.protocol, "combined")
+    sites = recording.site[recording.born <= recording.start]
+    made.units["cluster"] = bisect(vectors, made.protocol.clusters, seed=made.protocol.seed).sizes()
+    made.units["site"] = np.unique(sites, return_counts=True)[1]
+
+
+def _feature_steps(recording: Recording, made: Experiment) -> list[tuple[str, Callable[[], None]]]:
+    protocol = made.protocol
+
+    def step(which: str, budget: float | int) -> Callable[[], None]:
+        def run() -> None:
+            spec = protocol.spec("cls-nad", features=which)
+            result = crawl(recording, spec, protocol.plan(protocol.middle, budget), [ChangeRate()])
+            made.features[which, budget] = result.per_cycle(ChangeRate())
+
+        return run
+
+    return [(f"features {which}", step(which, budget)) for which in SETS for budget in protocol.budgets]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Kept(Measure):
+    """Keeps what the queries gave in every cycle."""
+
+    name = "Search"
+    meaning = "mean average precision of the first ten search results"
+    searcher: Searcher
+    found: list[Quality] = field(default_factory=list)
+
+    def parts(self, view: CycleView) -> tuple[float, float]:
+        """Judge the cycle and keep the answer."""
+        self.found.append(quality_of(view, self.searcher))
+        return float(np.nansum(self.found[-1].precision)), 1.0
+
+
+def _policy_steps(
+    recording: Recording, made: Experiment, queries: Sequence[Query] | None
+) -> list[tuple[str, Callable[[], None]]]:
+    protocol = made.protocol
+    made.asked = list(queries) if queries is not None else draw_queries(recording, protocol.queries, protocol.seed)
+    held: list[Searcher] = []
+
+    def searcher() -> Searcher:
+        if not held:
+            held.append(Searcher(recording, made.asked))
+        return held[0]
+
+    def step(cycle: float, budget: float | int, policy: str) -> Callable[[], None]:
+        def run() -> None:
+            plan = protocol.plan(cycle, budget)
+            if policy == IDEAL:
+                made.runs[cycle, budget, policy] = _ideal(recording, plan, searcher())
+                return
+            kept = Kept(searcher())
+            result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), kept])
+            made.runs[cycle, budget, policy] = _run(policy, result.per_cycle(ChangeRate()), kept.found)
+
+        return run
+
+    policies = (*RIVALS, *ESTIMATORS, *CLS, WAITING, IDEAL)
+    return [
+        (f"{policy}, {cycle:g} d", step(cycle, budget, policy))
+        for cycle in protocol.cycles
+        for budget in protocol.budgets
+        for policy in policies
+    ]
+
+
+def _ideal(recording: Recording, plan: Plan, searcher: Searcher) -> Run:
+    cycles = range(plan.warmup + 1, plan.cycles(recording) + 1)
+    found = [searcher.ideal(recording.start + cycle * plan.cycle_days) for cycle in cycles]
+    return _run(IDEAL, np.full(len(found), np.nan), found)
+
+
+def _run(policy: str, change: FloatArray, found: Sequence[Quality]) -> Run:
+    return Run(
+        policy,
+        change,
+        np.stack([quality.fresh for quality in found]),
+        np.stack([quality.precision for quality in found]),
+        sum(quality.results for quality in found),
+        sum(quality.promised for quality in found),
+        sum(quality.lucky for quality in found),
+        sum(quality.embarrassing for quality in found),
+    )
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class _Births(Measure):
+    """Counts visits to pages born in the window that the crawler had a copy of, what they found, and what was stale."""
+
+    name = "Births"
+    meaning = "changes found on pages born in the window"
+    born: Any
+    counts: IntArray = field(default_factory=lambda: np.zeros(3, dtype=np.int64))
+
+    def parts(self, view: CycleView) -> tuple[float, float]:
+        """Add the cycle's counts."""
+        stale = (view.since <= view.at) & (view.stage.truth.died > view.at)
+        visited = self.born[view.picks] & ~np.isnan(view.since[view.picks])
+        found = visited & view.changed
+        self.counts[:] += (int(visited.sum()), int(found.sum()), int((stale & self.born).sum()))
+        return float(found.sum()), 1.0
+
+
+def _cold_steps(recording: Recording, made: Experiment) -> list[tuple[str, Callable[[], None]]]:
+    protocol = made.protocol
+    plan = replace(protocol.plan(min(protocol.cycles), min(protocol.budgets)), discover="birth")
+
+    def step(policy: str) -> Callable[[], None]:
+        def run() -> None:
+            births = _Births(recording.born > recording.start)
+            result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), births])
+            visits, found, stale = (int(count) for count in births.counts)
+            made.cold.append(Newborn(policy, visits, found, stale, result.value(ChangeRate())))
+
+        return run
+
+    return [(f"cold start, {policy}", step(policy)) for policy in COLD]

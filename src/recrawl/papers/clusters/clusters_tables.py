@@ -1,0 +1,215 @@
+"""The tables of the experiment on clusters (Tan et al. 2007, Tables 2 and 3), for people and as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from recrawl import __version__
+from recrawl.columns import FloatArray, IntArray
+from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, Experiment, Run
+from recrawl.papers.clusters.twosample import CRITICAL, paired_t, two_sample_t
+from recrawl.report.result_page import Table
+from recrawl.report.results import number
+
+
+def budget_word(budget: float | int) -> str:
+    """Write a budget."""
+    return f"{budget:,} visits" if isinstance(budget, int) else f"{100 * budget:.3g}%"
+
+
+def place_word(cycle: float, budget: float | int) -> str:
+    """Write a cycle length and a budget."""
+    return f"cycles of {cycle:g} d, {budget_word(budget)} a cycle"
+
+
+def mean(values: FloatArray) -> float:
+    """Mean without NaN."""
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else math.nan
+
+
+def shown(value: float, digits: int = 4) -> str:
+    """Write a number."""
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def counts(experiment: Experiment) -> Table:
+    """Fig. 1 in numbers: the elbow of each curve."""
+    rows = [
+        [name, str(found.best), shown(float(found.curve[found.numbers.index(found.best)])), shown(found.curve[-1])]
+        for name, found in experiment.counts.items()
+    ]
+    return Table(("words of", "clusters at the elbow", "mean cosine there", "at the largest number"), rows)
+
+
+def units(experiment: Experiment) -> Table:
+    """Table 2: how many pages a cluster and a site have."""
+
+    def row(name: str, size: IntArray) -> list[str]:
+        cells = (len(size), size.min(), size.max(), f"{size.mean():.1f}", f"{np.median(size):g}", f"{size.std():.1f}")
+        return [name, *(str(cell) for cell in cells)]
+
+    heads = ("unit", "units", "fewest pages", "most", "mean", "median", "standard deviation")
+    return Table(heads, [row(name, size) for name, size in experiment.units.items()])
+
+
+def features(experiment: Experiment) -> Table:
+    """Fig. 2 in numbers."""
+    sets = list(dict.fromkeys(which for which, _ in experiment.features))
+    budgets = experiment.protocol.budgets
+    values = np.array([[mean(experiment.features[which, b]) for b in budgets] for which in sets])
+    best = frozenset((int(values[:, b].argmax()), b + 1) for b in range(len(budgets)))
+    rows = [[which, *(shown(v) for v in values[i])] for i, which in enumerate(sets)]
+    note = f"Mean ChangeRatio of cls-nad, cycles of {experiment.protocol.middle:g} d, by the features clustered."
+    return Table(("features", *(budget_word(b) for b in budgets)), rows, note, best)
+
+
+def overall(experiment: Experiment, cycle: float, budget: float | int) -> Table:
+    """Fig. 4 in numbers, with what the two steps of judging found."""
+    runs = [experiment.runs[cycle, budget, policy] for policy in experiment.policies]
+    values = np.array([[mean(run.change), mean(run.fresh), mean(run.precision)] for run in runs])
+    real = [i for i, run in enumerate(runs) if run.policy != IDEAL]
+    best = frozenset((max(real, key=lambda i: values[i, m]), m + 1) for m in range(3))
+    rows = [[run.policy, *(shown(v) for v in values[i]), *_cases(run)] for i, run in enumerate(runs)]
+    heads = ("policy", "ChangeRatio", "freshness@10", "MAP@10", "lucky", "embarrassing")
+    note = (
+        f"{place_word(cycle, budget).capitalize()}. Lucky and embarrassing: of the results whose copy promises an "
+        "answer, those where a stale copy leads to a page that gives it, and those where the page does not."
+    )
+    return Table(heads, rows, note, best)
+
+
+def _cases(run: Run) -> list[str]:
+    return [f"{100 * count / max(run.promised, 1):.2f}%" for count in (run.lucky, run.embarrassing)]
+
+
+def t_tests(experiment: Experiment, cycle: float, budget: float | int, what: str = "precision") -> Table:
+    """Table 3: t-values of cluster-level sampling against each other policy; in brackets those of the pairs."""
+    others = [policy for policy in experiment.policies if policy not in CLS and policy != IDEAL]
+    cells = {(c, o): _t(experiment, cycle, budget, c, o, what) for c in CLS for o in others}
+    rows = [[c, *(f"{cells[c, o][0]:+.2f} ({cells[c, o][1]:+.2f})" for o in others)] for c in CLS]
+    best = frozenset(
+        (r, o + 1) for r, c in enumerate(CLS) for o, other in enumerate(others) if cells[c, other][0] > CRITICAL
+    )
+    name = {"precision": "MAP@10", "fresh": "freshness@10", "change": "ChangeRatio"}[what]
+    pairs = "by cycle" if what == "change" else "by query"
+    note = (
+        f"{name}, {place_word(cycle, budget)}: t of two samples, in brackets of pairs ({pairs}); above {CRITICAL} the "
+        "first is better at the 0.05 level (marked), below it is worse."
+    )
+    return Table(("", *(f"vs {o}" for o in others)), rows, note, best)
+
+
+def _t(
+    experiment: Experiment, cycle: float, budget: float | int, one: str, other: str, what: str
+) -> tuple[float, float]:
+    a, b = (getattr(experiment.runs[cycle, budget, policy], what) for policy in (one, other))
+    return two_sample_t(a, b), paired_t(a[None, :], b[None, :]) if what == "change" else paired_t(a, b)
+
+
+def cold(experiment: Experiment) -> Table:
+    """How pages born in the window fare."""
+    rows = []
+    for born in experiment.cold:
+        share = f"{100 * born.found / max(born.stale, 1):.2f}%"
+        found = f"{100 * born.found / max(born.visits, 1):.1f}%"
+        rows.append([born.policy, f"{born.visits:,}", f"{born.found:,}", found, share, shown(born.change)])
+    protocol = experiment.protocol
+    note = (
+        f"Cycles of {min(protocol.cycles):g} d, {budget_word(min(protocol.budgets))}; pages are known from birth. "
+        "Visits are those to pages born in the window of which there was a copy. With cold=no a page without a history "
+        "counts as unchanging, as the estimators have it."
+    )
+    heads = (
+        "policy",
+        "visits to them",
+        "found changed",
+        "of the visits",
+        "of the stale ones",
+        "ChangeRatio, all pages",
+    )
+    return Table(heads, rows, note)
+
+
+def findings(experiment: Experiment) -> Table:
+    """Say which of the paper's findings hold, by the means of all cycle lengths and budgets."""
+    places = list(dict.fromkeys((c, b) for c, b, _ in experiment.runs))
+
+    def value(policy: str, what: str, place: tuple[float, float | int]) -> float:
+        return mean(getattr(experiment.runs[(*place, policy)], what))
+
+    def count(claim: str, holds: list[bool], said: str = "") -> list[str]:
+        word = "yes" if all(holds) else "no" if not any(holds) else "in part"
+        return [claim, f"{word}: {sum(holds)} of {len(holds)}", said]
+
+    rows: list[list[str]] = []
+    if places:
+        for what, name in (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision", "MAP@10")):
+            best = [max(value(c, what, place) for c in CLS) for place in places]
+            rivals = ("rand", "round-robin", "freq", "sls")
+            for rival in rivals:
+                holds = [b > value(rival, what, place) for b, place in zip(best, places, strict=True)]
+                rows.append(count(f"the best of CLS has a higher {name} than {rival}", holds))
+        first = [value("cls-sad", "change", p) >= max(value(c, "change", p) for c in CLS) - 1e-12 for p in places]
+        rows.append(count("of the four weights sad has the highest ChangeRatio (Fig. 4a)", first))
+        ideal = [value(IDEAL, "precision", p) > max(value(q, "precision", p) for q in experiment.policies if q != IDEAL)
+                 for p in places]  # fmt: skip
+        rows.append(count("completely fresh copies have the highest MAP@10 (Fig. 4c)", ideal))
+    if experiment.features:
+        by_set = {(w, b): mean(v) for (w, b), v in experiment.features.items()}
+        budgets = experiment.protocol.budgets
+        sets = list(dict.fromkeys(w for w, _ in by_set))
+        top = [by_set["combined", b] >= max(by_set[w, b] for w in sets) for b in budgets]
+        rows.append(count("all features together are best (Fig. 2)", top))
+        dynamic = [by_set["dynamic", b] > by_set["static", b] for b in budgets]
+        rows.append(count("dynamic features predict better than static ones (Fig. 2)", dynamic))
+        worst = [by_set["url", b] <= min(by_set[w, b] for w in sets) for b in budgets]
+        rows.append(count("words of the address alone are worst (Fig. 2)", worst))
+    return Table(("finding of the paper", "holds here", ""), rows, prose=True)
+
+
+def results(experiment: Experiment, command: str) -> dict[str, Any]:
+    """Return everything as JSON."""
+    protocol = experiment.protocol
+    return {
+        "recrawl": __version__,
+        "command": command,
+        "data": experiment.name,
+        "pages": experiment.pages,
+        "protocol": {
+            "cycles": list(protocol.cycles), "budgets": list(protocol.budgets), "warmup": protocol.warmup,
+            "clusters": protocol.clusters, "queries": len(experiment.asked), "seed": protocol.seed,
+        },
+        "counts": {
+            name: {"numbers": list(found.numbers), "score": [number(v) for v in found.curve], "elbow": found.best}
+            for name, found in experiment.counts.items()
+        },
+        "units": {name: size.tolist() for name, size in experiment.units.items()},
+        "features": [
+            {"features": which, "budget": budget, "ChangeRatio": [number(v) for v in values]}
+            for (which, budget), values in experiment.features.items()
+        ],
+        "policies": [_as_json(cycle, budget, run) for (cycle, budget, _), run in experiment.runs.items()],
+        "cold": [vars(born) | {"change": number(born.change)} for born in experiment.cold],
+        "findings": [list(row) for row in findings(experiment).rows],
+    }  # fmt: skip
+
+
+def _as_json(cycle: float, budget: float | int, run: Run) -> dict[str, Any]:
+    return {
+        "cycle_days": cycle,
+        "budget": budget,
+        "policy": run.policy,
+        "ChangeRatio": number(mean(run.change)),
+        "freshness@10": number(mean(run.fresh)),
+        "MAP@10": number(mean(run.precision)),
+        "ChangeRatio by cycle": [number(v) for v in run.change],
+        "freshness@10 by cycle": [number(mean(row)) for row in run.fresh],
+        "MAP@10 by cycle": [number(mean(row)) for row in run.precision],
+        "promised": run.promised,
+        "lucky": run.lucky,
+        "embarrassing": run.embarrassing,
+    }

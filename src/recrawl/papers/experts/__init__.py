@@ -1,0 +1,1 @@
+"""experts: predicting content change with related pages (Radinsky & Bennett 2013)."""

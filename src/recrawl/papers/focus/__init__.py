@@ -1,0 +1,1 @@
+"""focus: evolved strategies for focused crawling (Johnson et al. 2003)."""

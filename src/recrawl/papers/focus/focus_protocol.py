@@ -1,0 +1,302 @@
+"""Evolving strategies for focused crawling (Johnson, Tsioutsiouliklis and Giles 2003): Table 1 and Figs 3-10.
+
+For each topic strategies are evolved on crawls of P pages from the pages that the topic was taught with, and the three
+best are compared with Best-First and the other baselines on crawls of P, 2P and 3P pages, from a large and a small set
+of other seeds, with 15 seeds of chance. P is 10,000, or what the graph allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from recrawl.columns import FloatArray
+from recrawl.errors import InputError
+from recrawl.evaluate.statistics import Interval, interval, paired_test
+from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
+from recrawl.focus.fleet import chances
+from recrawl.focus.genetic import Evolution, Search, Settings, evolve
+from recrawl.focus.mission import Mission, Start, check_room, default_pages
+from recrawl.focus.scores import EXTRAS, SCORES
+from recrawl.focus.simulator import Crawl
+from recrawl.focus.strategy import Strategy, normalised
+from recrawl.focus.web import TopicalWeb
+from recrawl.papers.focus.focus_measures import (
+    cohesiveness,
+    distance_histogram,
+    harvest,
+    harvest_curve,
+    mean_distance,
+    recall,
+)
+from recrawl.progress import Advance, silent
+
+MEASURES = ("harvest", "recall", "community cohesiveness", "overall cohesiveness", "mean distance")
+GROUPS = {
+    "without COMM": ("COMM_in", "COMM_out"),
+    "without PARENT": ("PARENT_1", "PARENT_2", "PARENT_3", "PARENT_4", "PARENT_5"),
+    "without HUB, AUTHORITY": ("HUB", "AUTHORITY"),
+}
+POINTS = 40  # of a harvest curve
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to run."""
+
+    pages: int = 0  # of the crawls that strategies are evolved on; 0: what the graph allows
+    seed_sets: tuple[int, ...] = (250, 50)
+    runs: int = 15
+    settings: Settings = field(default_factory=Settings)
+    best: int = 3
+    options: bool = True  # evolve with each of the paper's ideas for future work, too
+    seed: int = 0
+
+    @classmethod
+    def quick(cls, seed: int = 0) -> Plan:
+        """A small version of everything, for a first look."""
+        return cls(pages=300, seed_sets=(60, 20), runs=3, settings=Settings(8, 3, simulations=1), best=2, seed=seed)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Every strategy from one set of seeds: values[measure][strategy] is sizes x runs."""
+
+    seeds: int
+    reach: int
+    good: int
+    values: Mapping[str, Mapping[str, FloatArray]]
+    curves: Mapping[str, FloatArray]  # harvest at each of the points, mean of the runs
+    points: FloatArray
+    histograms: Mapping[str, tuple[FloatArray, FloatArray]]  # pages and good pages by distance, of the longest crawls
+
+    def summary(self, measure: str, strategy: str, size: int) -> Interval:
+        """Mean over the runs with its 95% interval."""
+        return interval(self.values[measure][strategy][size])
+
+
+@dataclass(frozen=True)
+class TopicResult:
+    """All about one topic."""
+
+    name: str
+    quality: Mapping[str, Any]
+    web: Mapping[str, Any]
+    sizes: tuple[int, ...]
+    evolved: tuple[Strategy, ...]
+    evolution: Evolution
+    trials: tuple[Trial, ...]
+    ablation: Mapping[str, FloatArray]  # harvest of the best strategy without some scores: sizes x runs
+    options: Mapping[str, tuple[Strategy, FloatArray]]  # by idea: the best strategy, and its harvest: sizes x runs
+
+
+def run(
+    web: TopicalWeb, topics: Sequence[str], plan: Plan, jobs: int = 1, advance: Advance = silent
+) -> list[TopicResult]:
+    """Run the experiment for every topic."""
+    if not topics:
+        raise InputError("the experiment needs at least one topic")
+    return [run_topic(Mission.learn(web, spec, seed=plan.seed, jobs=jobs), plan, advance) for spec in topics]
+
+
+def run_topic(mission: Mission, plan: Plan, advance: Advance = silent) -> TopicResult:
+    """Evolve, compare, take apart, and try the paper's ideas."""
+    training = mission.examples(plan.seed)
+    check_room(training, plan.pages)
+    starts = [mission.draw(count, plan.seed + 1 + i) for i, count in enumerate(plan.seed_sets)]
+    pages = plan.pages or default_pages(training, mission.good_within(training))
+    sizes = tuple(pages * k for k in (1, 2, 3))
+    found, evolution = evolve(mission.fleet, training.seeds, pages, plan.settings, plan.seed, advance=advance)
+    evolved = tuple(found[: plan.best])
+    rivals = [*BASELINES, PUBLISHED, *evolved]
+    trials = tuple(_trial(mission, start, rivals, sizes, plan, advance) for start in starts)
+    parts = {name: _without(evolved[0], scores) for name, scores in GROUPS.items()}
+    ablation = {name: _harvests(mission, starts[0], part, sizes, plan) for name, part in parts.items()}
+    options = _options(mission, training, starts[0], found, sizes, plan, advance) if plan.options else {}
+    graph = mission.web.graph
+    about = {
+        "name": mission.web.name,
+        "pages": len(graph),
+        "links": graph.links,
+        "reach": training.reach,
+        "good": mission.good_within(training),
+    }
+    quality = mission.topic.quality.to_json()
+    return TopicResult(mission.topic.name, quality, about, sizes, evolved, evolution, trials, ablation, options)
+
+
+def _trial(
+    mission: Mission, start: Start, rivals: Sequence[Strategy], sizes: tuple[int, ...], plan: Plan, advance: Advance
+) -> Trial:
+    crawls = mission.fleet.crawls(rivals, start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs), advance)
+    points = np.unique(np.linspace(sizes[-1] / POINTS, sizes[-1], POINTS).astype(np.int64))
+    values: dict[str, dict[str, FloatArray]] = {name: {} for name in MEASURES}
+    curves, histograms = {}, {}
+    for strategy, mine in zip(rivals, crawls, strict=True):
+        table = np.array([[measure(mission, start, crawl, size) for crawl in mine] for size in sizes])
+        for i, name in enumerate(MEASURES):
+            values[name][strategy.name] = table[:, :, i]
+        curves[strategy.name] = np.array([harvest_curve(crawl, points) for crawl in mine]).mean(axis=0)
+        histograms[strategy.name] = _histogram(mine, start)
+    good = mission.good_within(start)
+    return Trial(len(start.seeds), start.reach, good, values, curves, points.astype(np.float64), histograms)
+
+
+def measure(mission: Mission, start: Start, crawl: Crawl, size: int) -> tuple[float, ...]:
+    """The values of MEASURES for the first `size` pages of a crawl."""
+    return (
+        harvest(crawl, size),
+        recall(crawl, size, mission.topic.good, start.distance),
+        *cohesiveness(mission.web.graph, crawl, size, start.seeds),
+        mean_distance(crawl, size, start.distance),
+    )
+
+
+def _histogram(crawls: Sequence[Crawl], start: Start) -> tuple[FloatArray, FloatArray]:
+    """Mean histogram of the runs."""
+    parts = [distance_histogram(crawl, len(crawl.pages), start.distance) for crawl in crawls]
+    size = max(len(pages) for pages, _ in parts)
+    out = np.zeros((2, size))
+    for pages, good in parts:
+        out[0, : len(pages)] += pages / len(parts)
+        out[1, : len(good)] += good / len(parts)
+    return out[0], out[1]
+
+
+def _harvests(mission: Mission, start: Start, strategy: Strategy, sizes: tuple[int, ...], plan: Plan) -> FloatArray:
+    [crawls] = mission.fleet.crawls([strategy], start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs))
+    return np.array([[harvest(crawl, size) for crawl in crawls] for size in sizes])
+
+
+def _without(strategy: Strategy, scores: Sequence[str]) -> Strategy:
+    """The strategy with some weights set to 0 and the others scaled up."""
+    kept = [{s: w for s, w in part.items() if s not in scores} for part in strategy.parts]
+    parts = tuple(normalised(list(part.values()), list(part)) for part in kept)
+    return Strategy(f"{strategy.name} without {', '.join(scores)}", parts, strategy.within)
+
+
+def searches(found: Sequence[Strategy]) -> list[Search]:
+    """The paper's future work (section 4), one idea each, all together, and a start from what is known to be good."""
+    return [
+        Search("anchors and hosts", anchor_and_host=True),
+        Search("rewards exploration", explore=0.2),
+        Search("parts by distance", within=(2,)),
+        Search("starts from earlier runs", start=tuple(found[:10])),
+        Search("starts from Best-First", start=(BEST_FIRST, PUBLISHED)),
+        Search("all of them", anchor_and_host=True, explore=0.2, within=(2,), start=tuple(found[:10])),
+    ]
+
+
+def _options(
+    mission: Mission,
+    training: Start,
+    start: Start,
+    found: Sequence[Strategy],
+    sizes: tuple[int, ...],
+    plan: Plan,
+    advance: Advance,
+) -> dict[str, tuple[Strategy, FloatArray]]:
+    out = {}
+    for search in searches(found):
+        best, _ = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, plan.seed, search, advance)
+        out[search.name] = best[0], _harvests(mission, start, best[0], sizes, plan)
+    return out
+
+
+# -- what the paper found ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim of the paper, and what was seen here."""
+
+    claim: str
+    holds: bool
+    seen: str
+
+
+def findings(result: TopicResult) -> list[Finding]:
+    """Check the paper's findings on one topic, over all sets of seeds."""
+    return [_community(result), _outperforms(result), _closer(result), _cohesive(result), _long_crawl(result)]
+
+
+def _community(result: TopicResult) -> Finding:
+    weights = result.evolved[0].parts[0]
+    groups = {
+        "COMM": weights["COMM_in"] + weights["COMM_out"],
+        "PARENT": sum(weights[f"PARENT_{k}"] for k in range(1, 6)),
+        "HUB + AUTHORITY": weights["HUB"] + weights["AUTHORITY"],
+    }
+    base = result.trials[0].values["harvest"][result.evolved[0].name][0].mean()
+    lost = {name: float(base - values[0].mean()) for name, values in result.ablation.items()}
+    worst = max(lost, key=lambda name: lost[name])
+    holds = max(groups, key=lambda name: groups[name]) == "COMM"
+    said = ", ".join(f"{name} {weight:.2f}" for name, weight in groups.items())
+    return Finding(
+        "the community scores weigh most",
+        holds,
+        f"weights: {said}; the harvest falls most {worst} (by {lost[worst]:.3f})",
+    )
+
+
+def _pooled(result: TopicResult, measure: str, size: int) -> tuple[FloatArray, FloatArray]:
+    """Values of the best strategy and of Best-First, run by run, from all sets of seeds."""
+    names = (result.evolved[0].name, BEST_FIRST.name)
+    mine, other = (np.concatenate([trial.values[measure][name][size] for trial in result.trials]) for name in names)
+    return mine, other
+
+
+def _outperforms(result: TopicResult) -> Finding:
+    mine, other = _pooled(result, "harvest", 0)
+    test = paired_test(mine, other)
+    return Finding(
+        "evolved strategies outperform Best-First on crawls of the length they were evolved for",
+        test.difference > 0 and test.significant,
+        f"{test.difference:+.3f} harvest at {result.sizes[0]:,} pages (p = {test.p:.2g})",
+    )
+
+
+def _closer(result: TopicResult) -> Finding:
+    mine, other = _pooled(result, "mean distance", -1)
+    mine_early, other_early = _pooled(result, "mean distance", 0)
+    test = paired_test(mine, other)
+    return Finding(
+        "evolved strategies stay closer to the seeds than Best-First",
+        test.difference < 0 and test.significant,
+        f"mean distance {mine.mean():.2f} against {other.mean():.2f} links at {result.sizes[-1]:,} pages "
+        f"(p = {test.p:.2g}); {mine_early.mean():.2f} against {other_early.mean():.2f} at {result.sizes[0]:,}",
+    )
+
+
+def _cohesive(result: TopicResult) -> Finding:
+    mine, other = _pooled(result, "overall cohesiveness", 0)
+    test = paired_test(mine, other)
+    return Finding(
+        "evolved crawls are more cohesive than Best-First's",
+        test.difference > 0 and test.significant,
+        f"{mine.mean():.2f} against {other.mean():.2f} links a page into the community at {result.sizes[0]:,} pages",
+    )
+
+
+def _long_crawl(result: TopicResult) -> Finding:
+    mine, other = _pooled(result, "harvest", -1)
+    test = paired_test(other, mine)
+    return Finding(
+        "Best-First wins the long crawl (the paper: on its sparse topic only)",
+        test.difference > 0 and test.significant,
+        f"{test.difference:+.3f} harvest of Best-First over evolved at {result.sizes[-1]:,} pages (p = {test.p:.2g})",
+    )
+
+
+def weight_rows(strategies: Sequence[Strategy]) -> list[tuple[str, list[float]]]:
+    """Rows of Table 1: each score with its weight in every strategy, part by part."""
+    names = [s for s in (*SCORES, *EXTRAS) if any(part.get(s) for st in strategies for part in st.parts)]
+    return [(name, [part.get(name, 0.0) for st in strategies for part in st.parts]) for name in names]
+
+
+def with_topic(strategies: Sequence[Strategy], topic: str) -> list[Strategy]:
+    """Note in each strategy which topic it was evolved for."""
+    return [replace(strategy, found={"topic": topic, **strategy.found}) for strategy in strategies]

@@ -1,0 +1,1 @@
+"""gp4c: evolved score functions against the estimators (Santos et al. 2014)."""

@@ -1,0 +1,145 @@
+"""The figures of the GP4C experiment (Santos et al. 2014, Figs 3 to 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from recrawl.columns import FloatArray
+from recrawl.evaluate.statistics import interval
+from recrawl.evolve.archive import SELECTIONS
+from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Experiment, Variant
+from recrawl.report.plots import COLOURS, INK, MUTED, picture
+
+CAPTIONS = {
+    "figure3": "Three ways to choose the final formula, cycle by cycle: means over the folds, 95% intervals (Fig 3).",
+    "figure4": "The methods cycle by cycle, averages over the folds (Fig 4).",
+    "figure5": "Schedules that are interrupted: formulas bred for the whole budget, run with less of it (Fig 5).",
+    "figure6": "Share of each cycle's visits that go to pages not visited since the warm-up (Fig 6).",
+    "evolution": "Best and mean fitness in training by generation, mean over folds and seeds.",
+}
+CURVES = ("nad", "sad", "aad", "gad", "cg")
+
+
+def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
+    """Draw everything; returns name -> (PNG, SVG)."""
+    draws: dict[str, Callable[[Experiment], Figure]] = {
+        "figure3": figure3,
+        "figure4": figure4,
+        "figure5": figure5,
+        "figure6": figure6,
+        "evolution": evolution,
+    }
+    return {name: picture(lambda draw=draw: draw(experiment)) for name, draw in draws.items()}  # type: ignore[misc]
+
+
+def figure3(experiment: Experiment) -> Figure:
+    """Best, sum and avg."""
+    figure, axes = _two_panels(experiment)
+    terminals = experiment.protocol.terminals[-1]
+    for axis, measure in zip(axes, MEASURES, strict=True):
+        variant = experiment.for_measure(terminals, measure)
+        for name, colour, shift in zip(SELECTIONS, COLOURS, (-0.15, 0.0, 0.15), strict=False):
+            values = experiment.values(variant, measure, name)
+            _errorbars(axis, _cycles(experiment) + shift, values, colour, f"GP4C {name}")
+        axis.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def figure4(experiment: Experiment) -> Figure:
+    """Estimators and GP4C."""
+    figure, axes = _two_panels(experiment)
+    for axis, measure in zip(axes, MEASURES, strict=True):
+        for name, colour in zip(CURVES, COLOURS[1:], strict=False):
+            axis.plot(
+                _cycles(experiment), experiment.values(name, measure).mean(axis=0), color=colour, label=name.upper()
+            )
+        for terminals, style in zip(experiment.protocol.terminals[::-1], ("-", ":"), strict=False):
+            variant = experiment.for_measure(terminals, measure)
+            axis.plot(
+                _cycles(experiment), experiment.values(variant, measure).mean(axis=0), color=COLOURS[0], linewidth=2.2,
+                linestyle=style, label=f"GP4C {terminals.capitalize()}",
+            )  # fmt: skip
+        axis.legend(frameon=False, fontsize=8, ncols=2)
+    return figure
+
+
+def figure5(experiment: Experiment) -> Figure:
+    """Both fitness functions with smaller budgets."""
+    figure, axes = _two_panels(experiment)
+    budget = experiment.protocol.plan.budget
+    x = np.array(SHARES) * (100 * budget if isinstance(budget, float) else budget)
+    terminals = experiment.protocol.terminals[-1]
+    for at, (axis, measure) in enumerate(zip(axes, MEASURES, strict=True)):
+        for fitness, bred, colour in zip(FITNESS, MEASURES, COLOURS, strict=False):
+            values = np.stack([fold.interrupted[Variant(terminals, fitness)][at] for fold in experiment.folds])
+            _errorbars(axis, x, values, colour, f"bred for {bred.spec}")
+        axis.set_xlabel("budget: % of the pages a cycle" if isinstance(budget, float) else "budget: visits a cycle")
+        axis.set_title(measure.spec)
+        axis.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def figure6(experiment: Experiment) -> Figure:
+    """New pages by cycle."""
+    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
+    axis = figure.subplots()
+    axis.grid(axis="y")
+    terminals = experiment.protocol.terminals[-1]
+    for fitness, bred, colour in zip(FITNESS, MEASURES, COLOURS, strict=False):
+        values = np.stack([fold.new_picks[Variant(terminals, fitness)] for fold in experiment.folds])
+        _errorbars(axis, _cycles(experiment), values, colour, f"bred for {bred.spec}")
+    axis.set_ylim(0, 1.05)
+    axis.set_xlabel(_cycle_word(experiment))
+    axis.set_title(f"New pages visited, GP4C {terminals.capitalize()}")
+    axis.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def evolution(experiment: Experiment) -> Figure:
+    """Fitness by generation."""
+    figure, axes = _two_panels(experiment)
+    for axis, fitness in zip(axes, FITNESS, strict=True):
+        for terminals, colour in zip(experiment.protocol.terminals, (MUTED, COLOURS[0]), strict=False):
+            runs = [run for fold in experiment.folds for run in fold.discoveries[Variant(terminals, fitness)].runs]
+            best = np.array([[g.best for g in run.generations] for run in runs]).mean(axis=0)
+            mean = np.array([[g.mean for g in run.generations] for run in runs]).mean(axis=0)
+            x = np.arange(1, len(best) + 1)
+            axis.plot(x, best, color=colour, linewidth=1.8, label=f"{terminals}: best")
+            axis.plot(x, mean, color=colour, linewidth=0.8, label=f"{terminals}: mean")
+        axis.set_xlabel("generation")
+        axis.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _two_panels(experiment: Experiment) -> tuple[Figure, list[Any]]:
+    figure = Figure(figsize=(11.0, 3.6), layout="constrained")
+    axes = figure.subplots(1, 2).tolist()
+    for axis, measure in zip(axes, MEASURES, strict=True):
+        axis.grid(axis="y")
+        axis.set_title(measure.spec)
+        axis.set_xlabel(_cycle_word(experiment))
+    return figure, axes
+
+
+def _errorbars(axis: Any, x: FloatArray, values: FloatArray, colour: str, label: str) -> None:
+    """Mean of the folds with 95% intervals."""
+    points = [interval(values[:, i]) for i in range(values.shape[1])]
+    half = np.nan_to_num([point.half for point in points])
+    axis.errorbar(
+        x, [point.mean for point in points], yerr=half, color=colour, ecolor=colour, label=label, linewidth=1.4,
+        elinewidth=0.8, capsize=2, marker="o", markersize=2.5, markeredgecolor=INK, markeredgewidth=0.2,
+    )  # fmt: skip
+
+
+def _cycles(experiment: Experiment) -> FloatArray:
+    protocol = experiment.protocol
+    return np.arange(protocol.plan.warmup + 1, protocol.cycles[2] + 1, dtype=np.float64)
+
+
+def _cycle_word(experiment: Experiment) -> str:
+    days = experiment.protocol.plan.cycle_days
+    return f"test cycle of {days:g} {'day' if days == 1 else 'days'}"

@@ -1,0 +1,1 @@
+"""outlinks: what predicts new links (Dang et al. 2022)."""

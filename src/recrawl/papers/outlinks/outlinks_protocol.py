@@ -1,0 +1,188 @@
+"""Look back, look around (Dang et al. 2022): where new links appear, what predicts them, and how to rank pages by it.
+
+Ten weekly crawls of the same pages: everything that predicts week 9 is known at the crawl before it. A quarter of the
+pages is held out as a test set, a third of the others tunes the learners; all of it is repeated with other draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import FloatArray, PageIds
+from recrawl.errors import InputError
+from recrawl.features.newlinks import WHERE, Targets
+from recrawl.features.related import NEIGHBOURS, related
+from recrawl.features.semantic import reduced, semantic_vectors, sentence_vectors
+from recrawl.papers.outlinks.agreement import spearman
+from recrawl.papers.outlinks.crawls import Crawls
+from recrawl.papers.outlinks.outlinks_models import (
+    Importances,
+    Ranking,
+    Scores,
+    by_history,
+    importances,
+    rankings,
+    static_sets,
+)
+from recrawl.papers.outlinks.outlinks_statistics import Statistics, statistics
+from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, around
+from recrawl.progress import Advance, silent
+from recrawl.recording.recording import Recording
+
+WEEK = 7.0
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How the experiment is run; the paper's values, but for the number of pages that learners are trained on."""
+
+    weeks: int = 9  # intervals; the last one is predicted
+    rows: int = 20_000  # pages drawn for training and test together; related pages are found among all
+    repeats: int = 3
+    trees: int = 200
+    tune: bool = True
+    histories: tuple[int, ...] = (0, 1, 2, 4, 8)
+    neighbours: int = NEIGHBOURS
+    model: str = ""  # of sentence embedding; empty: TF-IDF and LSA
+    natural: bool | None = None  # natural gradient boosting; None: where the package is there
+    jobs: int = 1
+    seed: int = 0
+
+    @classmethod
+    def quick(cls, base: Protocol) -> Protocol:
+        """A small version of the same, for a first look."""
+        small = replace(base, rows=min(base.rows, 4_000), repeats=1, trees=min(base.trees, 40), tune=False)
+        return replace(small, histories=tuple(h for h in (0, 1, 8) if h in base.histories))
+
+    def check(self) -> None:
+        """Raise InputError for a protocol that cannot be run."""
+        if self.weeks < 2 or self.repeats < 1 or self.trees < 1 or self.rows < 40 or self.neighbours < 1:
+            raise InputError("take at least 2 weeks, 1 repeat, 1 tree, 40 rows and 1 neighbour")
+        if not self.histories or min(self.histories) < 0 or max(self.histories) > MAX_HISTORY:
+            raise InputError(f"histories are 0 to {MAX_HISTORY} weeks")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of the pages at hand: to train, of these to tune on, and to test."""
+
+    train: PageIds
+    develop: PageIds
+    test: PageIds
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What all parts of the experiment stand on."""
+
+    crawls: Crawls
+    pages: PageIds  # those drawn for the learners
+    targets: dict[str, Targets]  # of all pages
+    protocol: Protocol
+    recall: float  # of the related pages
+
+    def splits(self) -> list[Split]:
+        """Draw test and development sets, one of each for every repetition."""
+        made = []
+        for repeat in range(self.protocol.repeats):
+            order = np.random.default_rng((self.protocol.seed, repeat)).permutation(self.pages)
+            quarter = max(len(order) // 4, 1)
+            made.append(Split(order[quarter:], order[quarter : 2 * quarter], order[:quarter]))
+        return made
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that was measured."""
+
+    name: str
+    ground: Ground
+    statistics: Statistics
+    correlations: tuple[list[str], FloatArray]  # names of features, Spearman's rho (Fig 8)
+    static: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by feature set (Figs 9, 10)
+    static_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 11
+    history: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by history, NNL-Pr last (Fig 12)
+    history_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 13
+    rankings: dict[str, list[Ranking]] = field(default_factory=dict)  # where -> by method (Figs 14, 15)
+
+
+def run_experiment(recording: Recording, protocol: Protocol, advance: Advance = silent) -> Experiment:
+    """Run every part."""
+    protocol.check()
+    step = _steps(advance, 2 + 4 * len(WHERE))
+    ground = prepare(recording, protocol, step)
+    held = ground.crawls.recording
+    step("statistics")
+    made = Experiment(
+        recording.name, ground, statistics(ground.crawls.new, held.page("path")), correlations(ground.crawls)
+    )
+    for where in WHERE:
+        step(f"{where}: static features")
+        made.static[where] = static_sets(ground, where)
+        made.static_importance[where] = importances(ground, where, static=True)
+        step(f"{where}: history")
+        made.history[where] = by_history(ground, where)
+        step(f"{where}: importances")
+        made.history_importance[where] = importances(ground, where, static=False)
+        step(f"{where}: rankings")
+        made.rankings[where] = rankings(ground, where)
+    return made
+
+
+def prepare(recording: Recording, protocol: Protocol, say: Callable[[str], None] = lambda what: None) -> Ground:
+    """Take the pages that live through all crawls, and find their vectors and related pages."""
+    end = recording.start + protocol.weeks * WEEK
+    if end > recording.end + 1e-6:
+        raise InputError(
+            f"{protocol.weeks} weeks are more than the {recording.end - recording.start:g} days of the recording"
+        )
+    held = recording.window(recording.start, min(end, recording.end)).fixed()
+    if len(held) < 40:
+        raise InputError(f"{len(held)} pages live through all crawls; that is too few to learn from, take at least 40")
+    say("vectors and related pages")
+    vectors = sentence_vectors(held, protocol.model) if protocol.model else semantic_vectors(held, seed=protocol.seed)
+    near = related(vectors, protocol.neighbours, seed=protocol.seed)
+    times = held.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
+    crawls = Crawls(held, times, related=near, vectors=reduced(vectors, seed=protocol.seed))
+    targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
+    draw = np.random.default_rng(protocol.seed).permutation(len(held))[: protocol.rows]
+    return Ground(crawls, np.sort(draw), targets, protocol, near.recall)
+
+
+def correlations(crawls: Crawls, most: int = 20_000) -> tuple[list[str], FloatArray]:
+    """Return Spearman's rho between all static features but the semantic vector, at the crawl before the last week."""
+    chosen = [*PAGE, *GRAPH, *(around(feature) for feature in PAGE)]
+    values = [feature.value(crawls, len(crawls) - 2)[:: max(1, len(crawls.recording) // most)] for feature in chosen]
+    rho = np.eye(len(chosen))
+    for i, first in enumerate(values):
+        for j, second in enumerate(values[:i]):
+            rho[i, j] = rho[j, i] = _rho(first, second)
+    return [feature.name for feature in chosen], rho
+
+
+def _rho(first: FloatArray, second: FloatArray) -> float:
+    known = ~np.isnan(first) & ~np.isnan(second)
+    return spearman(first[known], second[known])
+
+
+def _steps(advance: Advance, total: int) -> Callable[[str], None]:
+    done = -1
+
+    def step(what: str) -> None:
+        nonlocal done
+        done += 1
+        advance(done, total, what)
+
+    return step
+
+
+def means(values: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
+    """Return the mean over repetitions of rows of scores; NaN are left out."""
+    held = np.array(values, dtype=np.float64)
+    known = ~np.isnan(held)
+    total = np.where(known, held, 0.0).sum(axis=0)
+    return np.divide(total, known.sum(axis=0), out=np.full(held.shape[1], np.nan), where=known.any(axis=0))

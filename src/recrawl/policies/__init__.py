@@ -1,0 +1,1 @@
+"""policies: which pages to visit next within a budget; one folder per method."""

@@ -1,0 +1,1 @@
+"""classical: change-rate estimators, and the policies of published crawlers that use them."""

@@ -1,0 +1,115 @@
+"""Policies that plan an optimal visit rate for every page, from estimated change rates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from recrawl.arguments import Days
+from recrawl.columns import FloatArray, PageIds
+from recrawl.memory import NEVER, Memory
+from recrawl.policies.classical.allocation import Plan, harmonic_rates, periodic_rates, plan_states, poisson_rates
+from recrawl.policies.classical.estimators import RATES, RateName
+from recrawl.policies.classical.gaps import PSEUDO_DAYS, GapLog
+from recrawl.policies.selection import NO_PAGES, top_k
+from recrawl.policy import Named, Policy, Setting, policies
+from recrawl.visits import Visits
+
+
+class Rates(Protocol):
+    """Estimates change rates."""
+
+    def look(self, memory: Memory) -> None:
+        """See the memory before visits."""
+        ...
+
+    def observe(self, visits: Visits) -> None:
+        """Learn from visits."""
+        ...
+
+    def per_cycle(self, memory: Memory) -> FloatArray:
+        """Return every page's changes a cycle."""
+        ...
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """Rates that one of the classical estimators reads from the memory."""
+
+    rate: Callable[[Memory], FloatArray]
+
+    def look(self, memory: Memory) -> None:
+        """Nothing to see."""
+
+    def observe(self, visits: Visits) -> None:
+        """Nothing to learn."""
+
+    def per_cycle(self, memory: Memory) -> FloatArray:
+        """Return the estimator's rates."""
+        return self.rate(memory)
+
+
+class Likeliest(GapLog):
+    """The maximum-likelihood rates of `predict.gaps`."""
+
+    def per_cycle(self, memory: Memory) -> FloatArray:
+        """Return the rates a day times the days of a cycle."""
+        return self.rates(len(memory)) * memory.cycle_days
+
+
+class Planned(Named):
+    """Visit the pages that are furthest ahead of their plan: the largest rho * t.
+
+    The plan gives each page a visit rate rho, with the budget as its sum; rho * t is the share of the planned interval
+    1/rho that has passed in the t cycles since the last visit. Plans are made once a cycle, for the whole budget.
+    """
+
+    def __init__(self, rates: Rates, plan: Plan) -> None:
+        self.rates = rates
+        self.plan = plan
+        self._rho: FloatArray = np.empty(0)
+        self._cycle = 0
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return the pages with the largest rho * t."""
+        self.rates.look(memory)
+        if budget <= 0:
+            return NO_PAGES
+        if memory.cycle != self._cycle or len(self._rho) != len(memory):
+            self._cycle = memory.cycle
+            self._rho = self._planned(memory, budget)
+        return top_k(self._rho * memory.waited(), memory, budget, ahead=memory.unfetched())
+
+    def observe(self, visits: Visits) -> None:
+        """Let the estimator learn."""
+        self.rates.observe(visits)
+
+    def _planned(self, memory: Memory, budget: int) -> FloatArray:
+        held = memory.known & ~memory.gone & (memory.last_cycle != NEVER)
+        change_rate = self.rates.per_cycle(memory) * held
+        if memory.importance is None:
+            return plan_states(self.plan, change_rate, float(budget))
+        return self.plan(memory.importance, change_rate, float(budget))
+
+
+@policies.add("lambdacrawl", formula="t rho, rho=(-D+sqrt(D^2+4mu D/L))/2", source="Kolobov et al. 2019")
+def _lambdacrawl(setting: Setting, pseudo: Days = PSEUDO_DAYS) -> Policy:
+    return Planned(Likeliest(pseudo), harmonic_rates)
+
+
+@policies.add(
+    "freshness-optimal",
+    formula="t rho, rho maximises sum mu F(rho,D)",
+    source="Cho 2003; Azar et al. 2018",
+)
+def _freshness_optimal(
+    setting: Setting,
+    form: Literal["periodic", "poisson"] = "periodic",
+    rate: Literal[RateName, "gaps"] = "gaps",
+    pseudo: Days = PSEUDO_DAYS,
+) -> Policy:
+    rates = Likeliest(pseudo) if rate == "gaps" else Remembered(RATES[rate])
+    return Planned(rates, periodic_rates if form == "periodic" else poisson_rates)

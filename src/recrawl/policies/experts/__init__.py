@@ -1,0 +1,1 @@
+"""experts: pages that predict other pages' changes (Radinsky & Bennett 2013)."""

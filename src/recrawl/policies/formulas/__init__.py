@@ -1,0 +1,1 @@
+"""formulas: evolved score functions (GP4C, Santos et al. 2014) as policies."""

@@ -1,0 +1,201 @@
+"""A score formula with what it needs to be used: saved as JSON, checked when loaded, evaluated over a memory.
+
+    {"format": "recrawl-formula", "version": 1, "text": "t * CG**2.72", "terminals": "all", "over": "visits",
+     "depth": 3, "hash": "...",
+     "nodes": [{"function": "*", "arguments": [1, 2]}, {"terminal": "t"},
+               {"function": "pow", "arguments": [3, 4]}, {"terminal": "CG"}, {"constant": 2.72}],
+     "about": {...}}
+
+The first node is the root. `text` is for people; `hash` is of the tree and may be left out by who writes a formula
+by hand; `about` says where the formula comes from, and is not used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recrawl.columns import FloatArray, IntArray
+from recrawl.errors import InputError
+from recrawl.memory import Memory
+from recrawl.policies.formulas.closure import MAX_DEPTH, new_stack, run
+from recrawl.policies.formulas.expression import Expression, Tree
+from recrawl.policies.formulas.terminals import OVER, SETS, columns, directories
+
+FORMAT, VERSION = "recrawl-formula", 1
+MAX_NODES = 10_000
+
+# Formulas of Santos et al. 2014, section 5.3 and Table 4, to be used by name.
+NAMED: dict[str, Tree] = {
+    "t-x": ("*", "t", "X"),
+    "t-cg": ("*", "t", ("pow", "CG", 2.72)),
+    "gad-nad": ("*", "GAD", ("exp", ("+", "NAD", "t"))),
+    "cg-aad": ("*", ("-", "CG", "AAD"), ("+", ("/", "t", 2.72), 1.0)),
+    "cg-t-aad": ("*", ("*", "CG", "t"), ("log", ("*", 1000.0, "AAD"))),
+}
+
+
+@dataclass(frozen=True)
+class Formula:
+    """An expression, and what its estimators' weights run over."""
+
+    expression: Expression
+    over: str = "visits"
+    about: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def terminals(self) -> str:
+        """The smallest set that has all terminals of the formula."""
+        return next(name for name, held in SETS.items() if set(self.expression.terminals) <= set(held))
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+    def to_json(self) -> str:
+        """Write the formula down."""
+        held = {
+            "format": FORMAT,
+            "version": VERSION,
+            "text": str(self),
+            "terminals": self.terminals,
+            "over": self.over,
+            "depth": self.expression.depth,
+            "hash": self.expression.digest,
+            "nodes": _nodes(self.expression.tree),
+            "about": self.about,
+        }
+        return json.dumps(held, indent=1, ensure_ascii=False) + "\n"
+
+
+class FormulaScorer:
+    """Scores pages by a formula."""
+
+    def __init__(self, formula: Formula, directory: IntArray | None = None) -> None:
+        """Score by this formula; who knows the pages' directories already may give them."""
+        self.formula = formula
+        self._stack = new_stack()
+        self._directory: IntArray = np.empty(0, dtype=np.int64) if directory is None else directory
+
+    def score(self, memory: Memory, at: float) -> FloatArray:
+        """Evaluate the formula for every page."""
+        used = self.formula.expression.terminals
+        if "dir" in used and len(self._directory) != len(memory):
+            self._directory = directories(memory)
+        held = columns(memory, used, at, self.formula.over, self._directory)
+        return evaluate(self.formula.expression, held, self._stack)
+
+
+def evaluate(expression: Expression, held: FloatArray, stack: FloatArray | None = None) -> FloatArray:
+    """Evaluate an expression over the terminals' columns, one line each."""
+    out = np.empty(held.shape[1])
+    room = new_stack() if stack is None else stack
+    run(expression.code, expression.value, len(expression), held, held.shape[1], room, out)
+    return out
+
+
+def load_formula(name: str | Path) -> Formula:
+    """Load a formula from a file, or one of the paper's by its name."""
+    if str(name) in NAMED:
+        return Formula(Expression.of(NAMED[str(name)]), about={"name": str(name), "source": "Santos et al. 2014"})
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path} is no file, nor one of the formulas {', '.join(NAMED)}") from None
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise InputError(f"{path} cannot be read: {getattr(wrong, 'strerror', None) or 'not a text file'}") from None
+    try:
+        return parse_formula(text)
+    except InputError as wrong:
+        raise InputError(f"{path}: {wrong}") from None
+
+
+def parse_formula(text: str) -> Formula:
+    """Read and check a formula's JSON; InputError says in one line what is wrong."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("not a JSON file") from None
+    if not isinstance(held, dict) or held.get("format") != FORMAT:
+        raise InputError(f"not a formula: 'format' must be {FORMAT!r}")
+    if held.get("version") != VERSION:
+        raise InputError(
+            f"version {held.get('version')!r} of the formula format is not known; this is version {VERSION}"
+        )
+    over = held.get("over", "visits")
+    if over not in OVER:
+        raise InputError(f"'over' must be one of {', '.join(OVER)}, not {over!r}")
+    expression = Expression.of(_tree(held.get("nodes")))
+    if held.get("hash", expression.digest) != expression.digest:
+        raise InputError("the hash does not fit the nodes: the file is damaged (or edited: then leave out 'hash')")
+    about = held.get("about", {})
+    return Formula(expression, over, about if isinstance(about, dict) else {})
+
+
+def _nodes(tree: Tree) -> list[dict[str, Any]]:
+    nodes: list[dict[str, Any]] = [{}]
+    todo = [(0, tree)]
+    for at, node in todo:  # breadth first: `todo` grows while it is read
+        if isinstance(node, tuple):
+            arguments = list(range(len(nodes), len(nodes) + len(node) - 1))
+            nodes[at] = {"function": node[0], "arguments": arguments}
+            todo += zip(arguments, node[1:], strict=True)
+            nodes += [{} for _ in arguments]
+        else:
+            nodes[at] = {"terminal": node} if isinstance(node, str) else {"constant": node}
+    return nodes
+
+
+def _tree(nodes: object) -> Tree:
+    """Build the tree of a list of nodes, none of which may be used twice or left over."""
+    if not isinstance(nodes, list) or not nodes:
+        raise InputError("'nodes' must be a list with at least one node")
+    if len(nodes) > MAX_NODES:
+        raise InputError(f"{len(nodes)} nodes are more than the {MAX_NODES} allowed")
+    depth = {0: 1}
+    order = [0]
+    for at in order:
+        for argument in _arguments(nodes, at):
+            if argument in depth:
+                raise InputError(f"node {argument} is used twice: the formula is cyclic, or not a tree")
+            depth[argument] = depth[at] + 1
+            order.append(argument)
+        if depth[at] > MAX_DEPTH:
+            raise InputError(f"the formula is more than {MAX_DEPTH} levels deep")
+    if len(order) < len(nodes):
+        raise InputError(f"node {min(set(range(len(nodes))) - set(order))} does not belong to the formula")
+    built: dict[int, Tree] = {}
+    for at in reversed(order):
+        arguments = _arguments(nodes, at)
+        built[at] = (nodes[at]["function"], *(built[a] for a in arguments)) if arguments else _leaf(nodes[at], at)
+    return built[0]
+
+
+def _arguments(nodes: list[Any], at: int) -> list[int]:
+    node = nodes[at]
+    kinds = [kind for kind in ("function", "terminal", "constant") if isinstance(node, dict) and kind in node]
+    if len(kinds) != 1:
+        raise InputError(f"node {at} must have one of 'function', 'terminal' and 'constant'")
+    if kinds[0] != "function":
+        return []
+    arguments = node.get("arguments")
+    whole = isinstance(arguments, list) and arguments and all(type(a) is int for a in arguments)
+    if not whole or not all(0 <= a < len(nodes) for a in arguments):
+        raise InputError(f"node {at}: 'arguments' must be numbers of nodes")
+    return list(arguments)
+
+
+def _leaf(node: dict[str, Any], at: int) -> Tree:
+    if "terminal" in node:
+        if not isinstance(node["terminal"], str):
+            raise InputError(f"node {at}: unknown terminal {node['terminal']!r}")
+        return node["terminal"]
+    value = node["constant"]
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InputError(f"node {at}: a constant must be a number, not {value!r}")
+    return float(value)

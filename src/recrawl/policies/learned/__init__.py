@@ -1,0 +1,1 @@
+"""learned: the chance of a change, learned online from the crawl's own visits. The default policy."""

@@ -1,0 +1,211 @@
+"""What is thought of every page: its past, its surroundings, and the chance that it has changed.
+
+A visit is learnt from before it is taken in: the rows of the model (predict.hazard) and the judgement of the prior
+(predict.prior) are what was known just before it. Only then do the page's own past (describe.history) and what is known
+of its groups (describe.evidence) move on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, uniform
+from recrawl.memory import Memory
+from recrawl.policies.learned import evidence
+from recrawl.policies.learned import page_history as history
+from recrawl.policies.learned.calibration import Calibration
+from recrawl.policies.learned.evidence import Evidence
+from recrawl.policies.learned.explain import Cause, causes_of, effects_of
+from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.linkyield import LinkYield
+from recrawl.policies.learned.page_history import History
+from recrawl.policies.learned.places import LEVELS, SITE, Places, group_names
+from recrawl.policies.learned.prior import SAMPLE, Prior
+from recrawl.visits import Outcome, Visits
+
+FEATURES = (*history.FEATURES, *(f"{level}:{name}" for level in LEVELS for name in evidence.FEATURES))
+AT_ONCE = 200_000  # pages described at a time, which bounds the memory
+WARM = 0.6  # of all pages: a round of so many is a warm-up
+WARM_ROWS = 30_000  # kept of a warm-up, changes apart
+WARM_CHUNKS = 10  # a warm-up is learnt from as if it had been made in so many rounds
+EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
+
+
+class Belief:
+    """The chances of all pages, and all that they rest on."""
+
+    def __init__(self, seed: int, every: int) -> None:
+        """Start with nothing known; the model is trained every so many cycles."""
+        self.places, self.history, self.evidence = Places(), History(), Evidence()
+        self.prior = Prior()
+        self.hazard = Hazard(FEATURES, seed)
+        self.links = LinkYield()
+        self.every = every
+        self.cycle = 0
+        self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
+        self._tie: TieArray = np.empty(0, dtype=np.uint64)
+        self._asked: list[PageIds] = []  # in this cycle
+        self._load_paths: Callable[[], npt.NDArray[np.object_]] | None = None
+
+    # -- keeping up -------------------------------------------------------------------------------------------------
+
+    def meet(self, memory: Memory) -> None:
+        """Place pages that have become known."""
+        self._tie = memory.tie
+        self.history.make_room(len(memory))
+        missing = self.places.missing(np.flatnonzero(memory.known))
+        if len(missing):
+            self._load_paths = memory.load_paths
+            self.places.place(missing, memory.site, self._paths(), len(memory))
+            held = missing[memory.last_cycle[missing] >= 0]
+            self.history.begin(held[self.history.first[held] < 0], 0)
+            self._read_copies(memory, held)
+            self._regroup(missing)
+
+    def open_cycle(self, memory: Memory) -> None:
+        """Settle the cycle before, and fit anew what is due."""
+        self.cycle = memory.cycle
+        self._settle()
+        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]))
+        self.surprise = np.zeros(len(self.evidence.groups))
+        self.prior.refit(self.places, self.evidence, self.history)
+        if self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY:
+            self.hazard.fit(self.cycle)
+
+    def _paths(self) -> npt.NDArray[np.object_] | None:
+        """Read the pages' paths; they are not kept, since few are needed once pages are placed."""
+        return None if self._load_paths is None else self._load_paths()
+
+    def _read_copies(self, memory: Memory, held: PageIds) -> None:
+        """Take in what the copies are like that the crawl began with."""
+        words = None if memory.copies is None or not len(held) else memory.copies.column("words")
+        if words is not None:
+            self.history.read(held, words[held])
+
+    def _regroup(self, pages: PageIds) -> None:
+        """Move pages to the groups of their past, and make room for groups that are new."""
+        self.places.regroup(pages, self.history)
+        self.evidence.make_room(len(self.places), len(self.history.first))
+        self.surprise = grown(self.surprise, len(self.evidence.groups), 0.0)
+
+    def _settle(self) -> None:
+        """Note what the groups of last cycle's pages knew when it ended: all its visits saw the same instant."""
+        for pages in self._asked:
+            self.evidence.settle(pages, self.places.ids)
+        self._asked = []
+
+    def held(self, memory: Memory) -> BoolArray:
+        """Which pages we have a copy of that visits can be compared with."""
+        return np.asarray(self.history.first[: len(memory)] >= 0)
+
+    # -- predicting -------------------------------------------------------------------------------------------------
+
+    def fill_chances(self, pages: PageIds, chance: FloatArray) -> None:
+        """Write the chance of each of these pages into the column of all pages."""
+        for part in np.array_split(pages, len(pages) // AT_ONCE + 1):
+            chance[part] = self.hazard.probability(*self.describe(part))
+
+    def describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
+        """Return the features of these pages as they are known now, and the prior chance of a change."""
+        rows = np.empty((len(pages), len(FEATURES)), dtype=np.float32)
+        own = len(history.FEATURES)
+        self.history.describe(pages, self.cycle, rows[:, :own])
+        self.evidence.describe(pages, self.places.ids, self.cycle, rows[:, own:])
+        return rows, self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
+
+    def links_of(self, pages: PageIds) -> FloatArray:
+        """Return the new links that a change of each page is expected to bring."""
+        brings = np.ones(len(pages))
+        placed = self.places.ids[pages, SITE] >= 0
+        brings[placed] = self.links.expected(pages[placed], self.places, self.evidence, self.history)
+        return brings
+
+    def causes(self, page: int) -> tuple[float, float, tuple[Cause, ...]]:
+        """Return the chance of a page that we have a copy of, the same without the learnt part, and the causes."""
+        rows, prior = self.describe(np.array([page]))
+        paths, trust = self._paths(), self.hazard.calibration
+        effects = trust.slope * trust.trust * effects_of(self.hazard.model, rows)
+        causes = causes_of(
+            dict(zip(FEATURES, rows[0].tolist(), strict=True)),
+            dict(zip(FEATURES, effects.tolist(), strict=True)),
+            group_names("" if paths is None else str(paths[page])),
+            float(prior[0]),
+            self.evidence.base,
+            trust.slope,
+        )
+        return float(self.hazard.probability(rows, prior)[0]), float(prior[0]), causes
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def learn(self, visits: Visits, expected: FloatArray) -> None:
+        """Learn from what was just visited; `expected` is the column of the chances by which pages were chosen."""
+        compared = visits.outcome < Outcome.FIRST
+        new = visits.pages[visits.outcome == Outcome.FIRST]
+        pages, changed = visits.pages[compared], visits.changed[compared]
+        found = (visits.new_internal + visits.new_external)[compared]
+        self.links.learn(pages, found, int(changed.sum()), self.places, self.history)
+        warm = len(pages) > WARM * max(1, int((self.history.first >= 0).sum()))
+        self.surprise = np.zeros(len(self.evidence.groups))
+        judged = np.argsort(self._tie[pages])[:SAMPLE]
+        self.prior.fit(pages[judged], changed[judged], self.places, self.evidence, self.history, self.cycle)
+        for part in np.array_split(np.arange(len(pages)), WARM_CHUNKS if warm else 1):
+            self._take_in(pages[part], changed[part], None if warm else expected[pages[part]])
+        self.history.begin(new, self.cycle)
+        if visits.length is not None:
+            self.history.read(visits.pages, visits.length)
+        self._regroup(new)
+        self._asked += [pages, new]
+
+    def _take_in(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
+        """Learn from visits and move on; without `expected` they are of a warm-up, which nothing was predicted for."""
+        rows, prior = self.describe(pages)
+        kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
+        if expected is None and len(pages) * WARM_CHUNKS > WARM_ROWS:
+            share = WARM_ROWS / (len(pages) * WARM_CHUNKS)
+            kept = changed | (uniform(self._tie[pages], self.cycle) < share)
+            weight = np.where(changed, 1.0, 1.0 / share)
+        self.hazard.learn(rows[kept], prior[kept], changed[kept], weight[kept], self.cycle)
+        before = prior if expected is None else expected
+        np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
+        if expected is not None:
+            self.hazard.judge(rows, prior, changed, weight)
+        gap = (self.cycle - self.history.last[pages]).astype(np.float64)
+        self.evidence.update(pages, self.places.ids, changed, gap, self.cycle)
+        self.history.update(pages, changed, self.cycle)
+        self._regroup(pages)
+
+    # -- keeping ----------------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was learnt about pages in general.
+
+        What was seen of each page is not in it: that is in the store, and comes back by replaying the visits.
+        """
+        model = None if self.hazard.model is None else self.hazard.model.model_to_string()  # LightGBM's own text
+        trust = self.hazard.calibration
+        return {
+            "features": list(FEATURES),
+            "links": self.links.totals.tolist(),
+            "prior": self.prior.to_json(),
+            "trust": [trust.shift, trust.slope, trust.trust],
+            "model": model,
+        }
+
+    def load_json(self, held: dict[str, Any]) -> None:
+        """Take over what `to_json` returned."""
+        from lightgbm import Booster
+
+        if held["features"] != list(FEATURES):
+            raise ValueError("other features")
+        model = None if held["model"] is None else Booster(model_str=str(held["model"]))
+        links, trust = (np.array(held[name], dtype=np.float64) for name in ("links", "trust"))
+        if links.shape != (2,) or not (links >= 0.0).all() or trust.shape != (3,) or not np.isfinite(trust).all():
+            raise ValueError("its links or its trust are none that could have been learnt")
+        self.prior.load_json(held["prior"])
+        self.links.totals = links
+        self.hazard.calibration = Calibration(*trust.tolist())
+        self.hazard.model = model

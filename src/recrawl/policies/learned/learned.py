@@ -1,0 +1,198 @@
+"""The `learned` policy: look back, look around, look now, and explore.
+
+A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
+rounds before, have shown (predict.belief); a round takes only so many pages of one site and directory, twice as many as
+have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
+first round scores every page; later ones score the best candidates again, and the pages of groups in which more
+changed than was expected. A share of the budget scouts groups that the scores leave out (schedule.scouts), before all
+else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from recrawl.columns import FloatArray, PageIds, grown
+from recrawl.errors import InputError
+from recrawl.memory import Memory
+from recrawl.policies.learned.belief import Belief
+from recrawl.policies.learned.explain import FAR, Explanation, next_visit
+from recrawl.policies.learned.objectives import Objective, parse_objective
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SITE
+from recrawl.policies.learned.rounds import longest, spread
+from recrawl.policies.learned.scouts import Scouting, scouts
+from recrawl.policies.selection import NO_PAGES, top_k
+from recrawl.policy import Named, Policy, Setting, policies
+from recrawl.visits import Visits
+
+CANDIDATES = 4  # times the budget: how many pages later rounds score again
+HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
+SCOUTED = [SECTION, PARENT, DIRECTORY]
+MARGIN = 0.25  # of the last round: the pages that scouts have to beat
+FORMAT = 4  # of a saved model
+
+
+@dataclass(repr=False, eq=False)
+class Learned(Named):
+    """See the module; the parameters are those of `recrawl policies`."""
+
+    objective: Objective
+    seed: int = 0
+    rounds: int = 8
+    every: int = 3  # cycles between trainings
+    explore: float = 0.03
+    wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
+    site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
+    place_room: int = 8
+
+    def __post_init__(self) -> None:
+        self.scouting = Scouting(self.explore)
+        self.belief = Belief(self.seed, self.every)
+        self._importance: FloatArray | None = None
+        self._round = 0
+        self._budget = 0
+        self._score: FloatArray = np.empty(0)  # the chance of each page, as far as it was looked at
+        self._threshold = 0.0  # the index of the last page that the scores chose
+
+    # -- choosing ---------------------------------------------------------------------------------------------------
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return the next round's pages."""
+        self._meet(memory)
+        if budget <= 0:
+            return NO_PAGES
+        if self._round == 0:
+            self._budget = budget
+        self._round += 1
+        size = budget if self._round >= self.rounds else min(budget, max(1, round(self._budget / self.rounds)))
+        eligible, held = memory.eligible(), self.belief.held(memory)
+        unfetched = eligible & ~held
+        self._score_pages(np.flatnonzero(eligible & held))
+        first = top_k(np.zeros(len(memory)), memory, min(size, int(unfetched.sum())), ahead=unfetched)
+        first = first[~held[first]]
+        if len(first) == size or memory.site_room() is not None:
+            return first if len(first) else self._capped_by_site(memory, size)
+        return np.concatenate([first, self._best(memory, size - len(first))])
+
+    def _capped_by_site(self, memory: Memory, size: int) -> PageIds:
+        """Under a cap on sites the plain order is taken: the cap itself spreads the visits."""
+        return top_k(self._ranking(memory), memory, size)
+
+    def _score_pages(self, pages: PageIds) -> None:
+        """Score all pages in the first round, later the best and those where more changed than expected."""
+        if self._round > 1:
+            pages = self._candidates(pages)
+        self.belief.fill_chances(pages, self._score)
+
+    def _candidates(self, pages: PageIds) -> PageIds:
+        keep = np.zeros(len(pages), dtype=np.bool_)
+        count = min(len(pages), CANDIDATES * self._budget)
+        if count:
+            keep[np.argpartition(-self._score[pages], count - 1)[:count]] = True
+        hot = self.belief.surprise > HOT
+        if hot.any():
+            keep |= hot[self.belief.places.ids[pages][:, PARENT:]].any(axis=1)
+        return pages[keep]
+
+    def _ranking(self, memory: Memory) -> FloatArray:
+        p = self._score[: len(memory)]
+        t = np.maximum(self.belief.cycle - self.belief.history.last[: len(memory)], 1).astype(np.float64)
+        worth = self._worth(p, t, np.arange(len(memory)))
+        if memory.importance is not None:
+            worth = worth * memory.importance
+        if self.wait:  # the limit holds whatever the importance
+            worth[longest(t, memory.eligible(), memory.tie, self.wait, self._budget)] = np.inf
+        return worth
+
+    def _worth(self, p: FloatArray, t: FloatArray, pages: PageIds) -> FloatArray:
+        brings = self.belief.links_of(pages) if self.objective.needs_links else np.ones(len(pages))
+        return self.objective.index(p, t, np.broadcast_to(brings, p.shape))
+
+    def _best(self, memory: Memory, size: int) -> PageIds:
+        ranking, held = self._ranking(memory), self.belief.held(memory)
+        order = top_k(np.where(held, ranking, -np.inf), memory, min(20 * size, len(memory)))
+        order = order[held[order]]
+        rooms = np.array([self.site_room, self.place_room])
+        taken = spread(order, self.belief.places.ids[:, [SITE, PARENT]], self.belief.evidence.visits_now, rooms, size)
+        if len(taken):
+            self._threshold = float(ranking[taken].min())
+        if self._round > 1:
+            self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
+            return taken
+        sent = self._choose_scouts(memory, taken, size)
+        return np.concatenate([taken[: size - len(sent)], sent])
+
+    def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
+        """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
+        count = self.scouting.due(self._budget, size)
+        if not count:
+            return NO_PAGES
+        belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        groups, quiet = belief.places.ids[:, SCOUTED], belief.evidence.quiet(belief.cycle)
+        sent = scouts(pages, groups, taken, belief.history.last, memory.tie, quiet, count)
+        self.scouting.watch(sent=sent)
+        return sent
+
+    # -- learning ---------------------------------------------------------------------------------------------------
+
+    def observe(self, visits: Visits) -> None:
+        """Learn from what was just visited."""
+        self.belief.learn(visits, self._score)
+        self.scouting.observe(visits)
+
+    def _meet(self, memory: Memory) -> None:
+        """Place pages that have become known, and open the cycle."""
+        self._importance = memory.importance
+        self.belief.meet(memory)
+        self._score = grown(self._score, len(memory), 0.0)
+        if memory.cycle != self.belief.cycle:
+            self._round = 0
+            self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
+            self.belief.open_cycle(memory)
+
+    # -- explaining and keeping -------------------------------------------------------------------------------------
+
+    def explain(self, page: int) -> Explanation:
+        """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
+        past = self.belief.history
+        if not 0 <= page < len(past.first) or past.first[page] < 0:
+            raise InputError(f"page {page} has not been fetched yet, so there is nothing to explain: it comes first")
+        chance, prior, causes = self.belief.causes(page)
+        waited = int(self.belief.cycle - past.last[page])
+        weight = 1.0 if self._importance is None else float(self._importance[page])
+        ahead = waited + np.arange(FAR, dtype=np.float64)
+        pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
+        index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
+        due = next_visit(index, self._threshold, waited, self.wait)
+        return Explanation(page, float(index[0]), chance, prior, causes, due)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was learnt about pages in general: the model and the share of exploring."""
+        return {"format": FORMAT, "explore": self.scouting.share, **self.belief.to_json()}
+
+    def load_json(self, held: dict[str, Any]) -> None:
+        """Take over what `to_json` returned."""
+        from lightgbm.basic import LightGBMError
+
+        try:
+            share = float(held["explore"])
+            if held["format"] != FORMAT or not 0.0 <= share <= 1.0:
+                raise ValueError("another format, or a share of exploring that is none")
+            self.belief.load_json(held)
+            self.scouting.share = share
+        except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
+            raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
+
+
+@policies.add(
+    "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
+)
+def _learned(
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
+) -> Policy:
+    if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
+        raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, wait)

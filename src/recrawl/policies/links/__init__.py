@@ -1,0 +1,1 @@
+"""links: look back, look around: which pages will have new links (Dang et al. 2022)."""

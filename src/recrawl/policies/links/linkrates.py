@@ -1,0 +1,91 @@
+"""Visit pages by the new links or changes they had: the one-feature baselines of Dang et al. 2022 (Table 4).
+
+    nnl-av   new links a cycle, the mean over all cycles the page was watched
+    nnl-pr   new links a cycle, as the last visit found them
+    ccr      content change rate: the share of the visits that found a change
+
+Equals, and most pages have no new link at all, go by the longest wait, so that a crawl also comes to pages that have
+not shown anything yet.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from recrawl.columns import FloatArray, PageIds
+from recrawl.memory import Memory
+from recrawl.policies.links.linkhistory import LinkHistory
+from recrawl.policies.selection import NO_PAGES, first_k
+from recrawl.policy import Named, Policy, Setting, policies
+from recrawl.visits import Outcome, Visits
+
+By = Literal["nnl-av", "nnl-pr", "ccr"]
+
+
+class LinkWatcher(Named):
+    """A policy that keeps the history of new links; what it chooses by is its own affair."""
+
+    def __init__(self) -> None:
+        self.history = LinkHistory()
+        self.cycle = 0
+
+    def meet(self, memory: Memory) -> None:
+        """Note copies that a crawl began with."""
+        self.history.make_room(len(memory))
+        self.cycle = memory.cycle
+        fresh = np.flatnonzero((memory.last_cycle >= 0) & (self.history.first[: len(memory)] < 0))
+        self.history.begin(fresh, 0)
+
+    def observe(self, visits: Visits) -> None:
+        """Take in what visits found."""
+        compared = visits.outcome < Outcome.FIRST
+        links = np.column_stack([visits.new_internal, visits.new_external])[compared]
+        self.history.update(visits.pages[compared], visits.changed[compared], links, self.cycle)
+        self.history.begin(visits.pages[visits.outcome == Outcome.FIRST], self.cycle)
+
+
+class LinkRate(LinkWatcher):
+    """See the module."""
+
+    def __init__(self, by: By) -> None:
+        super().__init__()
+        self.by = by
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return the pages with the highest rates."""
+        self.meet(memory)
+        if budget <= 0:
+            return NO_PAGES
+        unfetched = memory.unfetched()
+        score = self._score(len(memory))
+        if memory.importance is not None:
+            score = score * memory.importance
+            score[unfetched] = memory.importance[unfetched]
+        else:
+            score[unfetched] = 0.0
+        return first_k([~unfetched, -score, -memory.waited()], memory, budget)
+
+    def _score(self, pages: int) -> FloatArray:
+        held = self.history
+        if self.by == "nnl-pr":
+            return np.nan_to_num(held.recent[:pages, 0].sum(axis=1).astype(np.float64))
+        if self.by == "ccr":
+            return np.asarray(held.changes[:pages] / np.maximum(held.visits[:pages], 1))
+        return np.asarray(held.links[:pages].sum(axis=1) / np.maximum(held.watched[:pages], 1.0))
+
+
+@policies.add("nnl-av", formula="mean new links a cycle so far; equals by t", source="Dang et al. 2022, Table 4")
+def _nnl_av(setting: Setting) -> Policy:
+    return LinkRate("nnl-av")
+
+
+@policies.add("nnl-pr", formula="new links a cycle at the last visit; equals by t", source="Dang et al. 2022, Table 4")
+def _nnl_pr(setting: Setting) -> Policy:
+    return LinkRate("nnl-pr")
+
+
+@policies.add("ccr", formula="X / n; equals by t", source="Dang et al. 2022, Table 4")
+def _ccr(setting: Setting) -> Policy:
+    return LinkRate("ccr")

@@ -1,0 +1,59 @@
+"""Look first where a site says that something changed, whatever the policy.
+
+Sitemaps and feeds name pages and when they changed. What a site says is a hint: how often it was so is counted by the
+crawl's own visits, and a site that was wrong more often than right, or that finds less than the crawl's visits do on
+average, is no longer followed. So a hint costs a policy at most half of its budget, and only while hints are mostly
+true and earn no less than the rest. (LambdaCrawl, Kolobov et al. 2019, calls changes
+that are announced "complete observations"; there they are true by assumption.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from recrawl.columns import PageIds
+from recrawl.memory import Memory
+from recrawl.policies.selection import NO_PAGES, first_k
+from recrawl.policy import Policy
+from recrawl.visits import Visits
+
+SHARE = 0.5  # of a cycle's budget, at most, for pages that are said to have changed
+
+
+class Signalled:
+    """Asks `policy`, after the pages that `hints` names: those said to have changed, the most believable first."""
+
+    def __init__(self, policy: Policy, hints: Callable[[float], PageIds]) -> None:
+        self.policy = policy
+        self.hints = hints
+        self._cycle = 0
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return hinted pages in a cycle's first round where there are any, the policy's choice otherwise."""
+        if budget > 0 and memory.cycle != self._cycle:
+            self._cycle = memory.cycle
+            pages = self._hinted(memory, int(SHARE * budget))
+            if len(pages):
+                self.policy.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
+                return pages
+        return self.policy.choose(memory, budget, at)
+
+    def _hinted(self, memory: Memory, size: int) -> PageIds:
+        average = float(memory.changes.sum()) / max(int(memory.n.sum()), 1)
+        pages = self.hints(max(0.5, average))
+        pages = pages[pages < len(memory)]
+        pages = pages[memory.last_cycle[pages] >= 0]  # a page without a copy comes first anyway
+        if not len(pages) or size <= 0:
+            return NO_PAGES
+        rank = np.full(len(memory), np.inf)
+        rank[pages[::-1]] = np.arange(len(pages))[::-1]
+        return first_k([rank], memory, min(size, len(pages)), among=np.isfinite(rank))
+
+    def observe(self, visits: Visits) -> None:
+        """Let the policy learn."""
+        self.policy.observe(visits)
+
+    def __repr__(self) -> str:
+        return repr(self.policy)

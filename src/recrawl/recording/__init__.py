@@ -1,0 +1,1 @@
+"""recording: the file format of a crawl history: open, slice, validate, write, summarise."""

@@ -1,0 +1,184 @@
+"""What all slices of a recording share: its tables in the order of the pages, read and ordered once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import BoolArray, IntArray, PageIds, TieArray, mix
+from recrawl.recording.strings import hash_strings
+from recrawl.recording.tables import Column, Tables
+
+
+class Whole:
+    """A recording's tables with their rows ordered by page; page p is the p-th in the order of `page_id`."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+
+    @cached_property
+    def page_ids(self) -> IntArray:
+        """All page numbers, ascending."""
+        ids = self.tables.column("pages", "page_id")
+        return np.asarray(ids if self._page_order is None else ids[self._page_order])
+
+    @cached_property
+    def _page_order(self) -> PageIds | None:
+        """Rows of the pages table in the order of `page_id`; None if they are in that order."""
+        ids = self.tables.column("pages", "page_id")
+        return None if (ids[1:] > ids[:-1]).all() else np.argsort(ids, kind="stable")
+
+    def page(self, column: str) -> Column:
+        """Return a column of the pages table."""
+        values = self.tables.column("pages", column)
+        return values if self._page_order is None else values[self._page_order]
+
+    def rows_of(self, page_ids: npt.NDArray[Any]) -> PageIds:
+        """Return the places of these page numbers, -1 where there is no such page."""
+        if self._places is None:
+            return find(self.page_ids, page_ids)
+        if len(page_ids) and page_ids.min() >= 0 and page_ids.max() < len(self._places):
+            return self._places[page_ids]
+        known = (page_ids >= 0) & (page_ids < len(self._places))
+        return np.where(known, self._places[np.where(known, page_ids, 0)], -1)
+
+    @cached_property
+    def _places(self) -> PageIds | None:
+        """The place of every possible page number, where they are dense enough for such a table."""
+        largest = int(self.page_ids[-1])
+        if largest > 8 * len(self.page_ids) + 1024:
+            return None
+        places = np.full(largest + 1, -1, dtype=np.int64)
+        places[self.page_ids] = np.arange(len(self.page_ids))
+        return places
+
+    @cached_property
+    def site(self) -> IntArray:
+        """Each page's site as a row of the sites table."""
+        ids = self.tables.column("sites", "site_id")
+        order = np.argsort(ids)
+        return np.asarray(order[np.searchsorted(ids, self.page("site_id"), sorter=order)], dtype=np.int32)
+
+    @cached_property
+    def changes(self) -> Grouped:
+        """The rows of the changes table by page and day."""
+        ids, day = self.tables.column("changes", "page_id"), self.tables.column("changes", "day")
+        order = None if _in_order(ids, day) else np.lexsort((day, ids))
+        return group(ids, self.page_ids, order)
+
+    @cached_property
+    def links(self) -> LinkRows:
+        """The links table by page and target."""
+        return read_links(self)
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Rows of a table by page: page p's are `start[p]` to `start[p + 1]` of the table in the order `order`."""
+
+    order: PageIds | None  # None: the table is in that order
+    start: IntArray
+
+    def places(self, pages: PageIds) -> PageIds:
+        """Return the places, in this order, of the rows of these pages, page by page."""
+        return spans(self.start[pages], self.start[pages + 1])
+
+    def take(self, values: Column, places: PageIds | slice) -> Column:
+        """Return the values of a column of the table at these places."""
+        if self.order is None:
+            return values[places]
+        return np.asarray(values[self.order[places]])
+
+
+@dataclass(frozen=True)
+class LinkRows:
+    """Every link interval of a recording by page and target."""
+
+    rows: Grouped
+    day_from: Column
+    day_to: Column  # inf: to the end
+    internal: BoolArray
+    target: IntArray  # a page, -1 for a target outside the recording
+    key: TieArray  # the same for the same target
+
+
+def find(sorted_ids: IntArray, wanted: npt.NDArray[Any]) -> PageIds:
+    """Return the place of each wanted number in an ascending array, -1 where it is not."""
+    if not len(sorted_ids):
+        return np.full(len(wanted), -1, dtype=np.int64)
+    at = np.minimum(np.searchsorted(sorted_ids, wanted), len(sorted_ids) - 1)
+    return np.where(sorted_ids[at] == wanted, at, -1)
+
+
+def spans(first: IntArray, last: IntArray) -> PageIds:
+    """Concatenate the ranges `first[i]` to `last[i]`."""
+    counts = last - first
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+
+
+def group(ids: IntArray, page_ids: IntArray, order: PageIds | None) -> Grouped:
+    """Find where each page's rows begin in a table whose page numbers ascend in the order `order`."""
+    ascending = ids if order is None else ids[order]
+    return Grouped(order, np.append(np.searchsorted(ascending, page_ids), len(ids)))
+
+
+def _in_order(*columns: Column) -> bool:
+    """Whether the rows ascend by the columns, the first one first."""
+    tied = np.ones(max(len(columns[0]) - 1, 0), dtype=np.bool_)
+    for column in columns:
+        before, after = column[:-1], column[1:]
+        if (tied & (after < before)).any():
+            return False
+        tied &= after == before
+    return True
+
+
+def read_links(whole: Whole) -> LinkRows:
+    """Read the links table and order it so that the intervals of one target on one page are neighbours."""
+    tables = whole.tables
+    ids = tables.column("links", "page_id")
+    target = tables.column("links", "target_page").astype(np.int32)
+    inside = target >= 0
+    target[inside] = whole.rows_of(target[inside])
+    key = target_keys(tables, target)
+    rows = group(ids, whole.page_ids, np.argsort(_packed(ids, key)))
+    closed = tables.column("links", "day_to")
+    everything = slice(None)
+    return LinkRows(
+        rows,
+        rows.take(tables.column("links", "day_from"), everything),
+        rows.take(np.where(np.isnan(closed), closed.dtype.type(np.inf), closed), everything),
+        rows.take(tables.column("links", "internal"), everything),
+        rows.take(target, everything),
+        rows.take(key, everything),
+    )
+
+
+def _packed(ids: IntArray, key: TieArray) -> TieArray:
+    """Pack page number and target key into one number to sort by: what does not fit of the key is cut off.
+
+    Keys need only differ within a page, and some forty bits do for that; one sort is far cheaper than two.
+    """
+    bits = np.uint64(64 - int(ids.max(initial=1)).bit_length())
+    return np.asarray((ids.astype(np.uint64) << bits) | (mix(key, 0) >> (np.uint64(64) - bits)))
+
+
+def target_keys(tables: Tables, target: IntArray) -> TieArray:
+    """Give every link a number that is the same for the same target: by its page, or by a hash of its address.
+
+    Addresses are hashed because there are millions of them; among a million, two share one of the 2**63 numbers with
+    a probability of about 1e-7.
+    """
+    keys = np.zeros(len(target), dtype=np.uint64)
+    if tables.has("links", "target"):
+        for first, part in tables.parts("links", "target"):
+            keys[first : first + len(part)] = hash_strings(part)
+    keys |= np.uint64(1) << np.uint64(63)
+    inside = target >= 0
+    keys[inside] = target[inside].astype(np.uint64)
+    return keys

@@ -1,1 +1,0 @@
-"""remember: pages, visits, versions and links, as columns in memory and tables on disk."""

@@ -1,0 +1,1 @@
+"""report: tables, plots and self-contained pages of results."""

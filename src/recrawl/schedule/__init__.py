@@ -1,1 +1,0 @@
-"""schedule: policies, which choose the next pages to visit within a budget."""

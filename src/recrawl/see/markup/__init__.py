@@ -1,0 +1,1 @@
+"""markup: HTML read in one linear pass, without building a tree."""

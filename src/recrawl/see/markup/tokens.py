@@ -1,0 +1,207 @@
+"""Where the tokens of HTML begin and end, by the rules of the standard's tokeniser, in linear time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from recrawl.columns import ByteArray
+from recrawl.see.markup.tags import HASH_PRIME, HASH_START
+
+TEXT, SKIP, START, END = range(4)  # what a '<' can begin: text, a comment or a cut-off tag, a start tag, an end tag
+
+
+@njit(cache=True, nogil=True)
+def is_letter(c: int) -> bool:
+    """Whether a byte is an ASCII letter."""
+    return 97 <= (c | 32) <= 122
+
+
+@njit(cache=True, nogil=True)
+def is_space(c: int) -> bool:
+    """Whether a byte is white space to HTML."""
+    return c == 32 or c == 9 or c == 10 or c == 12 or c == 13
+
+
+@njit(cache=True, nogil=True)
+def find(source: ByteArray, byte: int, i: int) -> int:
+    """Return the first place from i on that holds a byte, or the end."""
+    while i < len(source) and source[i] != byte:
+        i += 1
+    return i
+
+
+@njit(cache=True, nogil=True)
+def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
+    """Read a tag's name: where it ends, and its hash in lower case."""
+    value = HASH_START
+    while i < len(source):
+        c = source[i]
+        if is_space(c) or c == 47 or c == 62:
+            break
+        lower = c | 32 if 65 <= c <= 90 else c
+        value = (value ^ np.uint64(lower)) * HASH_PRIME
+        i += 1
+    return i, value
+
+
+@njit(cache=True, nogil=True)
+def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
+    """Skip attributes as the tokeniser does: (after the '>', self-closing); -1 at the end of the page."""
+    n = len(source)
+    while i < n:
+        c = source[i]
+        if c == 62:
+            return i + 1, source[i - 1] == 47
+        if is_space(c) or c == 47:
+            i += 1
+            continue
+        i += 1  # the first character belongs to the name, even if it is "="
+        while i < n and not (is_space(source[i]) or source[i] == 47 or source[i] == 62 or source[i] == 61):
+            i += 1
+        while i < n and is_space(source[i]):
+            i += 1
+        if i >= n or source[i] != 61:
+            continue
+        i += 1
+        while i < n and is_space(source[i]):
+            i += 1
+        if i < n and (source[i] == 34 or source[i] == 39):
+            i = find(source, source[i], i + 1) + 1
+        else:
+            while i < n and not (is_space(source[i]) or source[i] == 62):
+                i += 1
+    return -1, False
+
+
+@njit(cache=True, nogil=True)
+def find_closing(source: ByteArray, i: int, name: np.uint64) -> int:
+    """Find the end tag with this name: where its '<' is; -1 if there is none."""
+    while True:
+        i = find(source, 60, i)
+        if i + 2 >= len(source):
+            return -1
+        if source[i + 1] == 47 and is_letter(source[i + 2]):
+            end, found = read_name(source, i + 2)
+            if found == name and end < len(source):
+                return i
+        i += 1
+
+
+@njit(cache=True, nogil=True)
+def comment_end(source: ByteArray, i: int) -> int:
+    """Return the place after the comment whose text starts at i, by the standard's rules ("<!-->" is one too)."""
+    n = len(source)
+    if i < n and source[i] == 62:
+        return i + 1
+    if i + 1 < n and source[i] == 45 and source[i + 1] == 62:
+        return i + 2
+    while i < n:
+        i = find(source, 45, i)
+        if i + 2 < n and source[i + 1] == 45:
+            if source[i + 2] == 62:
+                return i + 3
+            if source[i + 2] == 33 and i + 3 < n and source[i + 3] == 62:
+                return i + 4
+        i += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, bool]:
+    """Read what begins with the '<' at i: (what, where it ends, name, the name's end, self-closing)."""
+    n = len(source)
+    following = source[i + 1] if i + 1 < n else 0
+    if following == 33 or following == 63:
+        comment = following == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45
+        end = comment_end(source, i + 4) if comment else find(source, 62, i + 2) + 1
+        return SKIP, end, HASH_START, end, False
+    ending = following == 47
+    if ending and i + 2 < n and not is_letter(source[i + 2]):
+        end = i + 3 if source[i + 2] == 62 else find(source, 62, i + 2) + 1
+        return SKIP, end, HASH_START, end, False
+    if not ending and not is_letter(following):
+        return TEXT, i + 1, HASH_START, i + 1, False
+    name_end, name = read_name(source, i + 2 if ending else i + 1)
+    end, closed = tag_end(source, name_end)
+    if end < 0:
+        return SKIP, n, HASH_START, n, False  # the page ends inside a tag: the tag does not count
+    return END if ending else START, end, name, name_end, closed
+
+
+@njit(cache=True, nogil=True)
+def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64, int, int]:
+    """Read the attribute at i of a tag that ends at `end`: (where the next begins, name, start and end of the value).
+
+    -1 where there are no more. An attribute without a value has an empty one.
+    """
+    last = end - 1
+    while i < last and (is_space(source[i]) or source[i] == 47):
+        i += 1
+    if i >= last:
+        return -1, HASH_START, 0, 0
+    name, first = HASH_START, i
+    while i < last and not (is_space(source[i]) or source[i] == 47 or (source[i] == 61 and i > first)):
+        c = source[i]
+        name = (name ^ np.uint64(c | 32 if 65 <= c <= 90 else c)) * HASH_PRIME
+        i += 1
+    while i < last and is_space(source[i]):
+        i += 1
+    if i >= last or source[i] != 61:
+        return i, name, i, i
+    i += 1
+    while i < last and is_space(source[i]):
+        i += 1
+    if source[i] == 34 or source[i] == 39:
+        stop = find(source, source[i], i + 1)
+        return stop + 1, name, i + 1, stop
+    start = i
+    while i < last and not is_space(source[i]):
+        i += 1
+    return i, name, start, i
+
+
+@njit(cache=True, nogil=True)
+def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tuple[int, int]:
+    """Find an attribute between a tag's name and its end: start and end of its value, (0, 0) if absent."""
+    while i >= 0:
+        i, found, start, stop = next_attribute(source, i, end)
+        if i >= 0 and found == name:
+            return start, stop
+    return 0, 0
+
+
+@njit(cache=True, nogil=True)
+def find_two(
+    source: ByteArray, i: int, end: int, one: np.uint64, other: np.uint64, look: bool
+) -> tuple[int, int, int, int]:
+    """Find two attributes in one go, each as `find_attribute` does; all 0 if it is not to `look`."""
+    a, a_end, b, b_end, found_a, found_b = 0, 0, 0, 0, not look, not look
+    while i >= 0 and not (found_a and found_b):
+        i, found, start, stop = next_attribute(source, i, end)
+        if i >= 0 and found == one and not found_a:
+            a, a_end, found_a = start, stop, True
+        elif i >= 0 and found == other and not found_b:
+            b, b_end, found_b = start, stop, True
+    return a, a_end, b, b_end
+
+
+@njit(cache=True, nogil=True)
+def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint64]) -> bool:
+    """Whether a value holds one of these (sorted) words: runs of letters, cut where small letters turn to capitals."""
+    value, length, small = HASH_START, 0, False
+    for i in range(start, end + 1):
+        c = source[i] if i < end else np.uint8(32)
+        letter = is_letter(c)
+        capital = 65 <= c <= 90
+        if length and (not letter or (capital and small)):
+            place = np.searchsorted(words, value)
+            if place < len(words) and words[place] == value:
+                return True
+            value, length = HASH_START, 0
+        if letter:
+            value = (value ^ np.uint64(c | 32)) * HASH_PRIME
+            length += 1
+        small = letter and not capital
+    return False

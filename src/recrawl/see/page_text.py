@@ -1,0 +1,32 @@
+"""The words of a page: all of them, and those of its main content."""
+
+from __future__ import annotations
+
+from recrawl.see.markup.html import Document
+from recrawl.see.markup.scan import plain
+
+_FEWEST_WORDS = 25
+_SMALLEST_SHARE = 0.1
+_LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
+
+
+def all_text(document: Document) -> str:
+    """Return every word outside scripts, styles and drawings, one line a block."""
+    return plain(document.scanned.said).strip()
+
+
+def main_text(document: Document) -> str:
+    """Return the words of the main content: no navigation, headers, footers, ad slots, nothing hidden.
+
+    If the page has a <main>, only what is in it counts. A page that is mostly navigation (an index, a link list) has no
+    main content in this sense; there, all its text is what it says.
+    """
+    said = document.scanned.said
+    sifted = b"\n".join([said[start:end] for start, end in document.scanned.spans])
+    if len(sifted) < _SMALLEST_SHARE * len(said) or not (_has_words(sifted[:_LOOK_BYTES]) or _has_words(sifted)):
+        sifted = said
+    return plain(sifted).strip()
+
+
+def _has_words(text: bytes) -> bool:
+    return text.count(b" ") + text.count(b"\n") >= _FEWEST_WORDS

@@ -1,0 +1,111 @@
+"""What visits show of a recorded web's links: which are new against our copies, and which lead to unknown pages."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.recording.recording import Recording
+from recrawl.visits import Outcome
+
+_CHANGED, _FIRST, _GONE = int(Outcome.CHANGED), int(Outcome.FIRST), int(Outcome.GONE)
+
+
+class Outlinks:
+    """The links of a recording's pages, and of what time this crawler's copies are."""
+
+    def __init__(self, recording: Recording) -> None:
+        links = recording.links
+        self._start = links.start
+        self._rows = links.day_from, links.day_to, links.internal, links.again, links.target_page
+        self._copied_at: FloatArray = np.full(len(recording), recording.start)
+
+    def compare(
+        self,
+        pages: PageIds,
+        outcome: ByteArray,
+        at: float,
+        new: IntArray,
+        heard_of: BoolArray,
+        born: FloatArray,
+        died: FloatArray,
+    ) -> PageIds:
+        """Add the new links of each visit, internal and external, to `new`; return and mark the pages discovered.
+
+        A target is new if it is on the page now and was not on our copy, so one that was taken away and put back
+        between two visits is not new, and one that came and went is not seen. The cost is the number of links of the
+        pages found changed or new.
+        """
+        self.count(pages, outcome, at, new)
+        found = _discover(pages, outcome, at, self._start, *self._rows[:2], self._rows[4], heard_of, born, died)
+        self._copied_at[pages[outcome < _GONE]] = at
+        return np.asarray(found)
+
+    def count(self, pages: PageIds, outcome: ByteArray, at: float, new: IntArray) -> None:
+        """Add the new links that visits find to `new`, without taking copies."""
+        _count_new(pages, outcome, at, self._copied_at, self._start, *self._rows[:4], new)
+
+
+@njit(cache=True, nogil=True)
+def _count_new(
+    pages: PageIds,
+    outcome: ByteArray,
+    at: float,
+    copied_at: FloatArray,
+    start: IntArray,
+    day_from: FloatArray,
+    day_to: FloatArray,
+    internal: BoolArray,
+    again: BoolArray,
+    new: IntArray,
+) -> None:
+    for i in range(len(pages)):
+        if outcome[i] != _CHANGED:
+            continue
+        copied = copied_at[pages[i]]
+        row, last = start[pages[i]], start[pages[i] + 1]
+        while row < last:
+            where = 0 if internal[row] else 1
+            now, before = False, False
+            while True:  # all intervals of one target
+                now |= day_from[row] <= at < day_to[row]
+                before |= day_from[row] <= copied < day_to[row]
+                row += 1
+                if row == last or not again[row]:
+                    break
+            if now and not before:
+                new[where, i] += 1
+
+
+@njit(cache=True, nogil=True)
+def _discover(
+    pages: PageIds,
+    outcome: ByteArray,
+    at: float,
+    start: IntArray,
+    day_from: FloatArray,
+    day_to: FloatArray,
+    target_page: IntArray,
+    heard_of: BoolArray,
+    born: FloatArray,
+    died: FloatArray,
+) -> PageIds:
+    room = 0
+    for i in range(len(pages)):
+        if outcome[i] == _CHANGED or outcome[i] == _FIRST:
+            room += start[pages[i] + 1] - start[pages[i]]
+    found = np.empty(min(room, len(born)), dtype=np.int64)
+    count = 0
+    for i in range(len(pages)):
+        if outcome[i] != _CHANGED and outcome[i] != _FIRST:
+            continue
+        for row in range(start[pages[i]], start[pages[i] + 1]):
+            target = target_page[row]
+            if target < 0 or heard_of[target]:
+                continue
+            if day_from[row] <= at < day_to[row] and born[target] <= at < died[target]:
+                heard_of[target] = True
+                found[count] = target
+                count += 1
+    return found[:count].copy()

@@ -1,0 +1,1 @@
+"""synthetic: webs drawn from a preset and a seed, as recordings."""

@@ -1,0 +1,136 @@
+"""The pages of a synthetic web: their sites, topics, sorts and lives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.simulate.synthetic.presets import Preset
+from recrawl.simulate.synthetic.rhythms import Clocks, Days32
+
+HISTORY_DAYS = 1092.0  # how far back the past of a page is known, as in recordings of real sites
+HUB_PAGES = 4  # a folder of a site with at least as many pages has an index page
+
+TOPICS = (
+    "art", "books", "cinema", "cooking", "economy", "energy", "football", "gardens",
+    "health", "history", "law", "music", "physics", "politics", "software", "travel",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sites:
+    """Columns of the sites; a site's pages are neighbours, `first[s]` to `first[s] + size[s]`, the home page first."""
+
+    size: IntArray
+    first: IntArray
+    topic: IntArray
+    kind: IntArray  # the population that most of its pages belong to
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Columns of the pages."""
+
+    site: npt.NDArray[np.int32]
+    topic: npt.NDArray[np.int8]
+    population: npt.NDArray[np.int8]
+    folder: npt.NDArray[np.int8]  # the population in whose folder the page lies
+    hub: npt.NDArray[np.int32]  # the page that lists this one: the index of its folder, or the site's home page
+    index: BoolArray  # whether the page is such an index or home page
+    born: Days32
+    died: Days32  # inf: outlives the window
+
+    def __len__(self) -> int:
+        return len(self.site)
+
+
+def draw_sites(preset: Preset, pages: int, rng: np.random.Generator) -> tuple[Sites, FloatArray]:
+    """Draw sites with log-normal sizes, and each site's shares of the populations.
+
+    Sites of one topic resemble each other, and pages of one site even more: Dirichlet draws around the topic's shares,
+    which are Dirichlet draws around the preset's, of concentrations `site_mix` and `topic_mix`. They are then scaled so
+    that over all pages the preset's shares hold.
+    """
+    count = min(max(round(pages / preset.site_pages), 1), pages)
+    weight = np.exp(rng.normal(0.0, preset.site_spread, count))
+    size = 1 + rng.multinomial(pages - count, weight / weight.sum())
+    topic = rng.integers(len(TOPICS), size=count)
+    share = np.array([p.share for p in preset.populations])
+    of_topic = rng.standard_gamma(preset.topic_mix * share, size=(len(TOPICS), len(share))) + 1e-9
+    of_topic /= of_topic.sum(axis=1, keepdims=True)
+    mixture = rng.standard_gamma(preset.site_mix * of_topic[topic]) + 1e-9
+    for _ in range(30):  # iterative proportional fitting
+        mixture /= mixture.sum(axis=1, keepdims=True)
+        mixture *= share / (size @ mixture / pages)
+    mixture /= mixture.sum(axis=1, keepdims=True)
+    first = np.cumsum(size) - size
+    return Sites(size, first, topic, mixture.argmax(axis=1)), mixture
+
+
+def draw_pages(preset: Preset, sites: Sites, mixture: FloatArray, days: float, rng: np.random.Generator) -> Pages:
+    """Draw every page's topic, sort, place and life."""
+    site = np.repeat(np.arange(len(sites), dtype=np.int32), sites.size)
+    pages = len(site)
+    sorts = len(preset.populations)
+    own_topic = rng.random(pages) < 0.7
+    topic = np.where(own_topic, sites.topic[site], rng.integers(len(TOPICS), size=pages)).astype(np.int8)
+    edges = np.cumsum(mixture, axis=1)[:, :-1]
+    draw = rng.random(pages)
+    population = np.zeros(pages, dtype=np.int8)
+    for sort in range(sorts - 1):
+        population += draw > edges[site, sort]
+    stray = rng.random(pages) < preset.stray
+    folder = np.where(stray, rng.integers(sorts, size=pages), population).astype(np.int8)
+    hub, index = _hubs(sites, site, folder, sorts)
+    born, died = _lives(preset, index, days, rng)
+    return Pages(site, topic, population, folder, hub, index, born, died)
+
+
+def _hubs(
+    sites: Sites, site: npt.NDArray[np.int32], folder: npt.NDArray[np.int8], sorts: int
+) -> tuple[npt.NDArray[np.int32], BoolArray]:
+    """Make the first page of every site its home, and the first of every larger folder that folder's index."""
+    home = sites.first.astype(np.int32)
+    index = np.zeros(len(site), dtype=np.bool_)
+    index[home] = True
+    key = site.astype(np.int64) * sorts + folder
+    key[home] = len(sites) * sorts  # a home page lies in no folder
+    _, first, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    large = count >= HUB_PAGES
+    large[-1] = False  # the home pages
+    hub = np.where(large[inverse], first[inverse], home[site]).astype(np.int32)
+    index[first[large]] = True
+    return np.where(index, home[site], hub).astype(np.int32), index
+
+
+def _lives(preset: Preset, index: BoolArray, days: float, rng: np.random.Generator) -> tuple[Days32, Days32]:
+    """Draw births and deaths; index pages exist from the start and do not die."""
+    pages = len(index)
+    age = np.minimum(300 * np.exp(rng.normal(0.0, 1.0, pages)), HISTORY_DAYS)
+    born = (-age).astype(np.float32)
+    grown = preset.births * days
+    newborn = (rng.random(pages) < grown / (1 + grown)) & ~index
+    moment = (rng.random(pages) * days).astype(np.float32)
+    # within the window, so that a page has at least a moment to live
+    born[newborn] = np.clip(moment, np.float32(1e-4 * days), np.float32(0.9999 * days))[newborn]
+    died = np.full(pages, np.inf, dtype=np.float32)
+    if preset.deaths > 0:
+        life = rng.standard_exponential(pages) / preset.deaths
+        died = (np.maximum(born, 0) + life).astype(np.float32)
+        mortal = ~index & (died < days) & (died > np.maximum(born, 0))
+        died[~mortal] = np.inf
+    return born, died
+
+
+def wind_clocks(preset: Preset, pages: Pages, rng: np.random.Generator) -> Clocks:
+    """Wind every page's clock by the rhythm of its population."""
+    clocks = Clocks.still(len(pages))
+    for sort, population in enumerate(preset.populations):
+        population.rhythm.wind(clocks, np.flatnonzero(pages.population == sort), rng)
+    return clocks

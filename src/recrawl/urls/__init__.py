@@ -1,0 +1,1 @@
+"""urls: one parser and one normal form, scope, traps, and the index of known URLs."""

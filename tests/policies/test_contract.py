@@ -1,0 +1,147 @@
+"""The contract that every registered policy keeps; entries that need a file or another policy are given examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recrawl.arguments import parameters
+from recrawl.columns import FloatArray, IntArray
+from recrawl.cycle import EveryPage, run_cycle
+from recrawl.policies.catalogue import make_policy, policies
+from recrawl.policy import Setting
+from recrawl.recording.recording import Recording
+from recrawl.simulate.recorded import RecordedWorld
+from support.handmade_memory import Knows, choice, remember
+from support.small_recordings import random_tables, recording
+
+# of policies that must be told something
+EXAMPLES = {"explore": "explore(cg, 0.3)", "chase": "chase(cg)", "gp": "gp:t-cg"}
+VARIANTS = [
+    "gad(over=cycles)",
+    "bayes(a=1, b=2)",
+    "freq(rate=bayes)",
+    "coin(bayes, fill=yes)",
+    "fixed(2d, fill=yes)",
+    "nutch(first=2d, sync=no, fill=yes)",
+    "stormcrawler(fill=yes)",
+    "freshness-optimal(form=poisson)",
+    "freshness-optimal(rate=cg)",
+    "lambdacrawl(pseudo=3d)",
+    "explore(explore(nutch(first=3d), 20%), share=0.5)",
+    "explore(coin, 0)",
+    "explore(freq, 1)",
+    "chase(explore(nad, 0.2), change=large, words=5)",
+]
+
+
+def every_spec() -> list[str]:
+    """One spec for every entry that can be made without a file, and the variants above."""
+    needs_nothing = [e.name for e in policies if not any(p.required for p in parameters(e.make))]
+    return needs_nothing + [spec for name, spec in EXAMPLES.items() if name in policies] + VARIANTS
+
+
+# -- the contract ---------------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """A world that notes the visits and holds them to the rules."""
+
+    def __init__(self, web: Recording, seed: int, budget: int, cap: int, weigh: bool) -> None:
+        self.world = RecordedWorld(web, discover="birth")
+        self.memory = self.world.memory(cycle_days=1.0, seed=seed)
+        self.budget, self.cap = budget, cap
+        if weigh:
+            self.memory.importance = np.arange(len(web), dtype=np.float64) % 4
+
+    def crawl(self, spec: str, seed: int, days: int = 8, warmup: int = 1) -> list[list[int]]:
+        policy = make_policy(spec, Setting(seed, self.world))
+        chosen = []
+        for day in range(1, days + 1):
+            asked = EveryPage(policy) if day <= warmup else policy
+            budget = self.budget if day > warmup else len(self.memory)
+            rounds = run_cycle(self.world, self.memory, asked, budget, float(day), site_cap=self.cap * (day > warmup))
+            pages = [int(page) for v in rounds for page in v.pages]
+            if day > warmup:
+                self.check(pages)
+            chosen.append(pages)
+        return chosen
+
+    def check(self, pages: list[int]) -> None:
+        assert len(pages) == len(set(pages)) <= self.budget
+        if self.cap and pages:
+            assert np.bincount(self.memory.site[pages]).max() <= self.cap
+
+
+@pytest.mark.parametrize("spec", every_spec())
+@settings(max_examples=8)
+@given(web=st.integers(0, 99), budget=st.integers(1, 12), cap=st.integers(0, 3), weigh=st.booleans())
+def test_contract(spec: str, web: int, budget: int, cap: int, weigh: bool) -> None:
+    """Budgets and caps hold, no page is chosen twice in a cycle, and the same seed makes the same choices."""
+    made = random_tables(20, 8, web, births=True)
+    first, second = (Watch(Recording.from_arrays(made), 5, budget, cap, weigh).crawl(spec, 5) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize("spec", every_spec())
+@settings(max_examples=8)
+@given(histories=st.lists(st.text("uc.", min_size=4, max_size=4), min_size=3, max_size=12), data=st.data())
+def test_the_order_of_the_pages_does_not_matter(spec: str, histories: list[str], data: st.DataObject) -> None:
+    """A policy chooses the same pages when they are numbered in another order, since ties go by the page's key."""
+    order = np.array(data.draw(st.permutations(range(len(histories)))))
+    k = data.draw(st.integers(1, len(histories)))
+    same = [int(page) for page in choose_keyed(spec, histories, np.arange(len(histories)), k)]
+    assert [int(order[page]) for page in choose_keyed(spec, [histories[i] for i in order], order, k)] == same
+
+
+def choose_keyed(spec: str, histories: list[str], keys: IntArray, k: int) -> list[int]:
+    truth = RecordedWorld(recording(9, [[float(key % 5)] if key % 5 else [] for key in keys]))
+    policy = make_policy(spec, Setting(4, truth))
+    memory = remember(*histories, policy=policy, keys=keys)
+    return policy.choose(memory, k, 5.0).tolist()
+
+
+@pytest.mark.parametrize("spec", every_spec())
+def test_missing_copies_come_first(spec: str) -> None:
+    """A page that is known but was never fetched comes before all pages that were, the more important first."""
+    options = {"setting": Setting(1, Nothing())}
+    assert set(choice(spec, "?", "uc", "cc", "?", budget=2, **options)) == {0, 3}
+    assert choice(spec, "?", "uc", "cc", "?", budget=2, importance=[1, 9, 9, 2], **options) == [3, 0]
+
+
+class Nothing:
+    """The truth of a web in which nothing ever changes."""
+
+    stale_since: FloatArray = np.full(4, np.inf)
+    died: FloatArray = np.full(4, np.inf)
+
+
+@pytest.mark.parametrize("spec", [spec for spec in every_spec() if spec != "ache"])
+def test_equal_importance_is_no_importance(spec: str) -> None:
+    """Pages that are all of importance 1 are chosen as if nothing were known of it (but to ACHE 1 is irrelevant)."""
+    histories = ("c.cu", "uu..", "?", "cccc", "u..u", "....", "cu.c")
+    setting = Setting(3, Knows([np.inf, 1.0, np.inf, 2.0, 0.5, np.inf, 3.0], [np.inf] * 7))
+    plain = choice(spec, *histories, budget=4, setting=setting)
+    assert choice(spec, *histories, budget=4, setting=setting, importance=[1.0] * 7) == plain
+
+
+@pytest.mark.parametrize("spec", every_spec())
+def test_a_policy_shows_its_spec(spec: str) -> None:
+    """The repr of a policy is a spec that makes the same policy."""
+    shown = repr(make_policy(spec, Setting(1, Nothing())))
+    assert shown.split("(")[0] == spec.split("(")[0]
+    assert repr(make_policy(shown, Setting(1, Nothing()))) == shown
+
+
+def test_reprs() -> None:
+    """Defaults are left out, and spans of time and shares are written as they are read."""
+    for spec, shown in {
+        "cg": "cg",
+        "gad(over=visits)": "gad",
+        "fixed(36h)": "fixed(every=36h)",
+        "nutch(first=2w, sync=no)": "nutch(first=14d, sync=no)",
+        "explore(gad(over=cycles),25%)": "explore(gad(over=cycles), share=0.25)",
+    }.items():
+        assert repr(make_policy(spec, Setting())) == shown

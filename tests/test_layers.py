@@ -1,0 +1,81 @@
+"""Imports point one way, and no policy can see a recording."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "recrawl"
+
+# A package may import those before it, never those after it. Packages on one line do not know each other.
+LAYERS = [
+    {
+        "errors",
+        "columns",
+        "registry",
+        "clock",
+        "progress",
+        "arguments",
+        "visits",
+        "copies",
+        "memory",
+        "policy",
+        "cycle",
+    },
+    {"recording", "urls"},
+    {"see"},
+    {"features", "fetch", "focus"},
+    {"policies", "simulate"},
+    {"evaluate"},
+    {"report"},
+    {"evolve"},
+    {"live"},
+    {"papers", "demo"},
+    {"cli"},
+]
+LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
+
+
+def imports_of(path: Path) -> set[str]:
+    """First-level recrawl packages that a module imports, wherever in the file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recrawl"):
+            parts = (node.module or "").split(".")
+            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+        if isinstance(node, ast.Import):
+            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("recrawl.")}
+    return found - {"__version__"}
+
+
+def test_imports_point_one_way() -> None:
+    """A module imports only packages that come before its own."""
+    wrong = []
+    for path in SOURCE.rglob("*.py"):
+        own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+        if own == "__init__":
+            continue
+        for other in imports_of(path) - {own}:
+            if not (LEVEL[other] < LEVEL[own] or (LEVEL[own] == 0 and LEVEL[other] == 0)):
+                wrong.append(f"{path.relative_to(SOURCE)} imports {other}")
+    assert not wrong
+
+
+def test_no_policy_sees_a_recording() -> None:
+    """A policy knows only what its visits showed: no module under policies/ imports the recording package."""
+    paths = [path for path in (SOURCE / "policies").rglob("*.py") if "recording" in imports_of(path)]
+    assert not paths
+
+
+def test_only_fetch_remember_and_servers_do_network_io() -> None:
+    """No module outside fetch and the replay server opens a socket."""
+    allowed = {"fetch", "simulate"}
+    wrong = []
+    for path in SOURCE.rglob("*.py"):
+        own = path.relative_to(SOURCE).parts[0]
+        if own not in allowed and any(
+            isinstance(n, (ast.Import, ast.ImportFrom)) and "socket" in ast.unparse(n)
+            for n in ast.walk(ast.parse(path.read_text()))
+        ):
+            wrong.append(str(path))
+    assert not wrong
