@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from recrawl.focus.baselines import BASELINES, PUBLISHED
-from recrawl.focus.genetic import Settings, evolve
+from recrawl.focus.genetic import GeneticSettings, evolve
 from recrawl.focus.mission import Mission
 from recrawl.focus.simulator import new_desk, simulate
 from recrawl.focus.strategy import Strategy
@@ -61,7 +61,7 @@ def main() -> None:
     print(f"{'plain Python':16} {slow:>10,.0f} downloads/s, a crawl of {PLAIN_CRAWL:,}; compiled: {fast / slow:,.0f} x")
     if "quick" in sys.argv:
         return
-    settings = Settings(recall_fitness=False)
+    settings = GeneticSettings(recall_fitness=False)
     began = time.perf_counter()
     found, course = evolve(mission.fleet, mission.topic.examples, CRAWL, settings, 0)
     took = time.perf_counter() - began

@@ -22,12 +22,12 @@ from recrawl.columns import BoolArray, FloatArray
 from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.canonical import canonical
 from recrawl.evolve.creation import create
-from recrawl.evolve.evolution import BREEDING, CREATION, Ledger, Settings, evolve
+from recrawl.evolve.evolution import BREEDING, CREATION, EvolutionSettings, Ledger, evolve
 from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.ground import changed_in
 from recrawl.evolve.operators import breed
-from recrawl.evolve.population import Leaves, Population, new_dice
-from recrawl.papers.gp4c.gp4c_protocol import Protocol, run_experiment
+from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
+from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
 from recrawl.policies.formulas.closure import CUT, EXP_CUT
 from recrawl.policies.formulas.expression import Tree
 from recrawl.policies.formulas.terminals import SETS, terminal_set
@@ -136,9 +136,9 @@ class Web:
         return cls(fitness, np.stack([changed_in(fitness.ground.bits, c) for c in range(1, CYCLES + 1)]))
 
 
-def individuals(web: Web, count: int) -> Population:
+def individuals(web: Web, count: int) -> FormulaPopulation:
     """Draw individuals evenly from 20 generations of an evolution, as they were bred."""
-    settings = Settings()
+    settings = EvolutionSettings()
     leaves = Leaves.of(terminal_set("all"), settings.variable_share)
     population = create(settings.population, settings.depth, leaves, new_dice(7, CREATION))
     dice, draw = new_dice(7, BREEDING), np.random.default_rng(7)
@@ -148,7 +148,7 @@ def individuals(web: Web, count: int) -> Population:
         forms = canonical(population)
         curves, _ = ledger.curves(forms, [forms.key(i) for i in range(len(forms))])
         population = breed(population, web.fitness.total(curves), settings.rates, leaves, dice)
-    return Population.of(drawn)
+    return FormulaPopulation.of(drawn)
 
 
 def best_of(repeats: int, work: Callable[[], Any]) -> float:
@@ -167,7 +167,7 @@ def side_by_side(pages: int) -> None:
     drawn = individuals(web, 320)
     size = SAMPLE[pages]
     rows = np.linspace(0, len(drawn) - 1, size).astype(int)
-    some = Population(drawn.code[rows], drawn.value[rows], drawn.size[rows])
+    some = FormulaPopulation(drawn.code[rows], drawn.value[rows], drawn.size[rows])
     ours = best_of(5, lambda: web.fitness.both(canonical(some))) / size
     whole = best_of(3, lambda: web.fitness.both(canonical(drawn))) / len(drawn)
     held, ground = deap_set(), web.fitness.ground
@@ -190,10 +190,10 @@ def side_by_side(pages: int) -> None:
 def one_evolution() -> None:
     """300 x 50 on a fold of the paper's data."""
     web = Web.of(83_000)
-    evolve(Ledger(web.fitness), Settings(generations=2), 1)
+    evolve(Ledger(web.fitness), EvolutionSettings(generations=2), 1)
     ledger = Ledger(web.fitness)
     begin = time.perf_counter()
-    run = evolve(ledger, Settings(), 1)
+    run = evolve(ledger, EvolutionSettings(), 1)
     seconds = time.perf_counter() - begin
     bred = 300 * 50
     behaviours = sum(g.behaviours for g in run.generations) / bred
@@ -206,7 +206,7 @@ def one_evolution() -> None:
 def whole_experiment(jobs: int = 2) -> None:
     """5 folds x 5 seeds x 300 x 50, one fitness function and one set of terminals, tests included."""
     recording = synthesize("brdc12", PAPER_PAGES, 57, seed=1, only=())
-    protocol = Protocol(Plan(1.0, SHARE, WARMUP, seed=1), terminals=("all",), fitness=("ndcg",), jobs=jobs)
+    protocol = Gp4cProtocol(Plan(1.0, SHARE, WARMUP, seed=1), terminals=("all",), fitness=("ndcg",), jobs=jobs)
     begin = time.perf_counter()
     experiment = run_experiment(recording, protocol)
     minutes = (time.perf_counter() - begin) / 60

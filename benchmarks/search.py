@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from recrawl.columns import IntArray, PageIds
-from recrawl.evaluate.search.engine import Copies, Index, search
+from recrawl.evaluate.search.engine import Index, IndexedCopies, search
 from recrawl.evaluate.search.queries import Query
 from recrawl.evaluate.search.search_quality import Searcher
 from recrawl.recording.recording import Recording
@@ -86,7 +86,7 @@ class Corpus:
     before: tuple[PageIds, IntArray, IntArray]
     pages: PageIds
     after: tuple[PageIds, IntArray, IntArray]
-    copies: Copies
+    copies: IndexedCopies
     queries: list[Query]
 
 
@@ -96,7 +96,7 @@ def drawn(pages: int, queries: int, share: float, seed: int) -> Corpus:
     replaced = np.sort(draw.choice(pages, int(share * pages), replace=False))
     before = _entries(np.arange(pages), draw)
     asked = [Query(tuple(draw.choice(WORDS, int(draw.integers(1, 4)), replace=False).tolist())) for _ in range(queries)]
-    copies = Copies(
+    copies = IndexedCopies(
         pages, draw.integers(50, 2_000, pages).astype(np.float64), draw.pareto(1.2, pages), draw.permutation(pages)
     )
     return Corpus(before, replaced, _entries(replaced, draw), copies, asked)
@@ -121,7 +121,7 @@ def recorded(folder: str, queries: int, share: float, seed: int) -> Corpus:
     chosen[replaced] = True
     before, after = searcher.held.at(first.seen, first.alive), searcher.held.at(last.seen, chosen)
     length = draw.integers(50, 2_000, len(web)).astype(np.float64)
-    copies = Copies(int(first.alive.sum()), length, draw.pareto(1.2, len(web)), draw.permutation(len(web)))
+    copies = IndexedCopies(int(first.alive.sum()), length, draw.pareto(1.2, len(web)), draw.permutation(len(web)))
     places = [tuple(np.searchsorted(searcher.words, query.words).tolist()) for query in searcher.queries]
     return Corpus(before, replaced, after, copies, [Query(words) for words in places[:queries]])
 

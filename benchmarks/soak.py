@@ -31,9 +31,9 @@ def make_web(pages: int) -> Recording:
 
 def serve(pages: int, ready: Any, port: Any, stop: Any) -> None:
     """Serve the web; pages are rendered as they are asked for."""
-    from recrawl.simulate.replay import ReplayServer, Validators
+    from recrawl.simulate.replay import ReplayServer, ServedValidators
 
-    with ReplayServer(Rendering(make_web(pages)), lambda: 1.0, validators=Validators.ABSENT) as server:
+    with ReplayServer(Rendering(make_web(pages)), lambda: 1.0, validators=ServedValidators.ABSENT) as server:
         port.value = server.port
         ready.set()
         stop.wait()

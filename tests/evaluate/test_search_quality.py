@@ -14,7 +14,7 @@ from recrawl.columns import IntArray
 from recrawl.errors import InputError, RecordingError
 from recrawl.evaluate.crawl import Plan, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
-from recrawl.evaluate.search.engine import Copies, Hits, Index, search
+from recrawl.evaluate.search.engine import Hits, Index, IndexedCopies, search
 from recrawl.evaluate.search.queries import Query, draw_queries, query_of, read_queries
 from recrawl.evaluate.search.search_quality import Searcher
 from recrawl.evaluate.search.wordings import wordings
@@ -105,15 +105,15 @@ def test_scores_by_hand() -> None:
     assert dict(zip(pages.tolist(), counts.tolist(), strict=True)) == {0: 4, 1: 4, 2: 1}
     queries = [Query((3,)), Query((3, 7))]
     length, tie = np.array([16.0, 4.0, 4.0]), np.arange(3)
-    first, both = search(index, queries, Copies(3, length, np.zeros(3), tie))
+    first, both = search(index, queries, IndexedCopies(3, length, np.zeros(3), tie))
     assert first.pages.tolist() == [1, 0, 2]  # 0 and 2 have the same score, sqrt(4 / 16) = sqrt(1 / 4): by the tie
     assert both.pages[0] == 2
     assert both.matched.tolist() == [2, 1, 1]
-    ranked = search(index, queries, Copies(3, length, np.array([1.0, 0.1, 0.1]), tie))[0]
+    ranked = search(index, queries, IndexedCopies(3, length, np.array([1.0, 0.1, 0.1]), tie))[0]
     assert ranked.pages.tolist() == [0, 1, 2]
 
 
-def by_force(bags: dict[int, dict[int, int]], query: Query, copies: Copies, top: int) -> list[tuple[int, int]]:
+def by_force(bags: dict[int, dict[int, int]], query: Query, copies: IndexedCopies, top: int) -> list[tuple[int, int]]:
     """Score every page on its own, by the formulas of recrawl.evaluate.search.engine, without an index."""
     content: dict[int, float] = {}
     matched: dict[int, int] = {}
@@ -149,7 +149,7 @@ def test_the_index_finds_what_brute_force_finds(
     for replaced in ({}, dict(zip(draw.permutation(size).tolist(), after, strict=False))):
         take(index, replaced)
         bags |= replaced
-        copies = Copies(
+        copies = IndexedCopies(
             size, draw.integers(0, 5, size).astype(np.float64), draw.integers(0, 4, size) / 4, draw.permutation(size)
         )
         found = search(index, queries, copies, top=10)
@@ -159,7 +159,7 @@ def test_the_index_finds_what_brute_force_finds(
 def test_an_index_without_copies() -> None:
     """No copy, or only copies without a word: nothing is found and nothing fails; a word nobody has is unknown."""
     queries = [Query((3,)), Query((3, 7)), Query(())]
-    copies = Copies(0, np.zeros(2), np.zeros(2), np.arange(2))
+    copies = IndexedCopies(0, np.zeros(2), np.zeros(2), np.arange(2))
     for index in (Index(), index_of({}), index_of({0: {}, 1: {}})):
         assert [listed(hits) for hits in search(index, queries, copies)] == [[], [], []]
     known = index_of({0: {0x3: 2}, 1: {0x31: 1}})  # the terms of word 3 are not those of word 31

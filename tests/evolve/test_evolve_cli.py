@@ -11,8 +11,8 @@ import pytest
 from recrawl.cli import main
 from recrawl.evaluate.crawl import Plan
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
-from recrawl.evolve.evolution import Settings
-from recrawl.papers.gp4c.gp4c_protocol import Protocol, Variant, run_experiment, windows
+from recrawl.evolve.evolution import EvolutionSettings
+from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, Variant, run_experiment, windows
 from recrawl.papers.gp4c.gp4c_tables import contests, formulas, overall
 from recrawl.policies.formulas.formula import load_formula
 from recrawl.recording.recording import Recording
@@ -101,7 +101,7 @@ def test_a_bad_formula_file_stops_compare_in_one_line(
 def test_the_protocol_respects_time_and_pages() -> None:
     """Training, validation and test are different pages, each later than the last; every fold is tested once."""
     recording = Recording.from_arrays(random_tables(200, 30.0, 5, births=True))
-    protocol = Protocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 9, 8))
+    protocol = Gp4cProtocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 9, 8))
     repetitions = windows(recording, protocol)
     assert len(repetitions) == 5
     tested: set[int] = set()
@@ -117,15 +117,15 @@ def test_the_protocol_respects_time_and_pages() -> None:
 def test_training_on_more_folds() -> None:
     """Two folds to train on, two to validate, one to test."""
     recording = Recording.from_arrays(random_tables(100, 30.0, 5))
-    data = windows(recording, Protocol(Plan(1.0, 0.1, 2), cycles=(9, 9, 9), train_folds=2))[0]
+    data = windows(recording, Gp4cProtocol(Plan(1.0, 0.1, 2), cycles=(9, 9, 9), train_folds=2))[0]
     assert (len(data.train), len(data.validation), len(data.test)) == (40, 40, 20)
 
 
 def test_experiment_measures_what_compare_measures() -> None:
     """The tables hold the values of the crawls; baselines and formulas are judged alike."""
     recording = Recording.from_arrays(random_tables(300, 30.0, 5))
-    settings = Settings(population=12, generations=2, seeds=1, archive=4, depth=4)
-    protocol = Protocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 10, 10), settings=settings)
+    settings = EvolutionSettings(population=12, generations=2, seeds=1, archive=4, depth=4)
+    protocol = Gp4cProtocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 10, 10), settings=settings)
     experiment = run_experiment(recording, protocol)
     test = windows(recording, protocol)[0].test
     from test_evolve_fitness import by_pages

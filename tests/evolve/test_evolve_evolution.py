@@ -10,16 +10,16 @@ from recrawl.errors import InputError
 from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.archive import Archive, Candidate, choose
 from recrawl.evolve.discovery import discover
-from recrawl.evolve.evolution import Generation, Ledger, Settings, evolve, validate
+from recrawl.evolve.evolution import EvolutionSettings, Generation, Ledger, evolve, validate
 from recrawl.evolve.fitness import ClassFitness, make_fitness
-from recrawl.evolve.operators import Rates
-from recrawl.evolve.population import Population
+from recrawl.evolve.operators import OperatorRates
+from recrawl.evolve.population import FormulaPopulation
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.recording.recording import Recording
 from support.small_recordings import random_tables
 
 PLAN = Plan(1.0, 0.1, 2, seed=1)
-SMALL = Settings(population=40, generations=6, seeds=2, archive=10, depth=5)
+SMALL = EvolutionSettings(population=40, generations=6, seeds=2, archive=10, depth=5)
 
 
 def fitness(seed: int = 0, jobs: int = 1) -> ClassFitness:
@@ -34,7 +34,7 @@ def of(tree: Tree) -> Expression:
 
 def test_the_papers_values_are_the_defaults() -> None:
     """Santos 2014, §5.2: 300 individuals, 50 generations, 5 seeds, N_b 50, depth 10 and 9, rates .9, .15, .05, .05."""
-    settings = Settings()
+    settings = EvolutionSettings()
     assert (settings.population, settings.generations, settings.seeds, settings.archive) == (300, 50, 5, 50)
     assert (settings.depth, settings.rates.depth, settings.rates.tournament) == (10, 9, 2)
     rates = settings.rates
@@ -81,7 +81,7 @@ def test_no_formula_is_judged_twice() -> None:
             self.inner = fitness()
             self.measure, self.over = self.inner.measure, self.inner.over
 
-        def curves(self, population: Population) -> FloatArray:
+        def curves(self, population: FormulaPopulation) -> FloatArray:
             judged.extend(population.key(i) for i in range(len(population)))
             return self.inner.curves(population)
 
@@ -125,7 +125,7 @@ def test_discovery_validates_and_simplifies() -> None:
     assert len(found.candidates) <= SMALL.seeds * SMALL.archive
     assert found.best.validation == max(c.validation for c in found.candidates)
     for data, value in ((train, found.best.train), (other, found.best.validation)):
-        assert data.total(data.curves(Population.of([found.best.formula]))).tolist() == [value]
+        assert data.total(data.curves(FormulaPopulation.of([found.best.formula]))).tolist() == [value]
     assert {c.seed for c in found.candidates} == {5, 6}
 
 
@@ -134,22 +134,22 @@ def test_validation_is_by_the_other_set() -> None:
     run = evolve(Ledger(fitness(0)), SMALL, 1)
     other = fitness(1)
     for candidate in validate([run], other)[:3]:
-        assert other.total(other.curves(Population.of([candidate.formula])))[0] == candidate.validation
+        assert other.total(other.curves(FormulaPopulation.of([candidate.formula])))[0] == candidate.validation
 
 
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (Settings(population=0), "population must be at least 1"),
-        (Settings(generations=0), "generations"),
-        (Settings(depth=40), "a depth of 40"),
-        (Settings(rates=Rates(depth=0)), "a crossover depth of 0"),
-        (Settings(rates=Rates(crossover=1.5)), "crossover rate"),
-        (Settings(rates=Rates(tournament=0)), "tournament"),
-        (Settings(terminals="none"), "unknown terminal set 'none'"),
+        (EvolutionSettings(population=0), "population must be at least 1"),
+        (EvolutionSettings(generations=0), "generations"),
+        (EvolutionSettings(depth=40), "a depth of 40"),
+        (EvolutionSettings(rates=OperatorRates(depth=0)), "a crossover depth of 0"),
+        (EvolutionSettings(rates=OperatorRates(crossover=1.5)), "crossover rate"),
+        (EvolutionSettings(rates=OperatorRates(tournament=0)), "tournament"),
+        (EvolutionSettings(terminals="none"), "unknown terminal set 'none'"),
     ],
 )
-def test_impossible_settings_are_refused(settings: Settings, said: str) -> None:
+def test_impossible_settings_are_refused(settings: EvolutionSettings, said: str) -> None:
     """In one line."""
     with pytest.raises(InputError, match=said):
         settings.check()

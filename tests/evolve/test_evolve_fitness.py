@@ -16,7 +16,7 @@ from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.ground import change_bits, changed_in
 from recrawl.evolve.merging import pairwise_sum
-from recrawl.evolve.population import Leaves, Population, new_dice
+from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
@@ -36,7 +36,7 @@ def by_pages(
 
 
 def by_classes(
-    formulas: Population, data: Recording, plan: Plan, over: str = "visits", jobs: int = 1
+    formulas: FormulaPopulation, data: Recording, plan: Plan, over: str = "visits", jobs: int = 1
 ) -> tuple[list[list[float]], list[list[float]]]:
     """The same by the fast kernel, for all formulas."""
     fitness = make_fitness(data, plan, "ndcg", "all", over=over, jobs=jobs)
@@ -45,8 +45,8 @@ def by_classes(
     return found.tolist(), ndcg.tolist()
 
 
-def of(*trees: Tree) -> Population:
-    return Population.of([Expression.of(tree) for tree in trees])
+def of(*trees: Tree) -> FormulaPopulation:
+    return FormulaPopulation.of([Expression.of(tree) for tree in trees])
 
 
 def test_a_crawl_by_hand() -> None:
@@ -171,7 +171,7 @@ def test_rooms_are_clean_after_use() -> None:
     formulas = create(30, 6, Leaves.of(terminal_set("all"), 0.6), new_dice(6))
     together = by_classes(formulas, data, plan)
     for i in range(0, 30, 5):
-        alone = by_classes(Population.of([formulas[i]]), data, plan)
+        alone = by_classes(FormulaPopulation.of([formulas[i]]), data, plan)
         assert (alone[0][0], alone[1][0]) == (together[0][i], together[1][i])
 
 

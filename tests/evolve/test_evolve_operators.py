@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from recrawl.evolve.canonical import canonical, canonical_form
 from recrawl.evolve.creation import create
-from recrawl.evolve.operators import Rates, breed, cross, replace, swap, winner
+from recrawl.evolve.operators import OperatorRates, breed, cross, replace, swap, winner
 from recrawl.evolve.population import (
     MAX_NODES,
+    FormulaPopulation,
     Leaves,
-    Population,
     depth_of,
     depths,
     draw_below,
@@ -42,7 +42,7 @@ def is_whole(expression: Expression) -> bool:
     return open_values == 1
 
 
-def population(seed: int, count: int = 40, depth: int = 7) -> Population:
+def population(seed: int, count: int = 40, depth: int = 7) -> FormulaPopulation:
     return create(count, depth, LEAVES, new_dice(seed))
 
 
@@ -155,7 +155,7 @@ def test_the_best_individual_stays() -> None:
     """Elitism: the first child is the fittest parent."""
     parents = population(1)
     fitness = np.random.default_rng(0).random(len(parents))
-    children = breed(parents, fitness, Rates(), LEAVES, new_dice(9))
+    children = breed(parents, fitness, OperatorRates(), LEAVES, new_dice(9))
     assert children[0] == parents[int(fitness.argmax())]
     assert all(is_whole(children[i]) for i in range(len(children)))
 
@@ -165,7 +165,7 @@ def test_rates_of_zero_and_one_do_what_they_say() -> None:
     parents = population(2)
     fitness = np.random.default_rng(0).random(len(parents))
     keys = {parents.key(i) for i in range(len(parents))}
-    for rates in (Rates(reproduction=1.0), Rates(0.0, 0.0, 0.0, 0.0)):
+    for rates in (OperatorRates(reproduction=1.0), OperatorRates(0.0, 0.0, 0.0, 0.0)):
         children = breed(parents, fitness, rates, LEAVES, new_dice(9))
         assert {children.key(i) for i in range(len(children))} <= keys
 

@@ -13,10 +13,10 @@ from recrawl.columns import BoolArray, FloatArray
 from recrawl.errors import InputError
 from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
 from recrawl.focus.fleet import Fleet, chances, fitness
-from recrawl.focus.genetic import BITS, Genome, Search, Settings, breed, cross, evolve, evolve_bits, survivors
+from recrawl.focus.genetic import BITS, GeneticSettings, Genome, Search, breed, cross, evolve, evolve_bits, survivors
 from recrawl.focus.mission import Mission, default_pages
 from recrawl.focus.scores import SCORES
-from recrawl.focus.simulator import Crawl
+from recrawl.focus.simulator import FocusedCrawl
 from recrawl.focus.strategy import Strategy, from_json, to_json
 from recrawl.focus.topical_web import synthetic_web
 
@@ -79,7 +79,7 @@ def test_roulette_breeds_the_fit() -> None:
     """Parents are drawn in proportion to their fitness, and without crossover children are copies of them."""
     population = [np.zeros(7, dtype=np.bool_), np.ones(7, dtype=np.bool_)] * 200
     worth = np.array([1.0, 3.0] * 200)
-    settings = Settings(crossover=0.0, mutation=0.0)
+    settings = GeneticSettings(crossover=0.0, mutation=0.0)
     children = breed(population, worth, settings, np.random.default_rng(0))
     assert len(children) == 400
     assert {child.sum() for child in children} == {0, 7}
@@ -89,7 +89,7 @@ def test_roulette_breeds_the_fit() -> None:
 def test_mutation_flips_one_bit_of_the_chosen() -> None:
     """A child is chosen for mutation with the given probability, and then one bit of it changes."""
     population = [np.zeros(20, dtype=np.bool_)] * 1000
-    settings = Settings(crossover=0.0, mutation=0.1)
+    settings = GeneticSettings(crossover=0.0, mutation=0.1)
     children = breed(population, np.ones(1000), settings, np.random.default_rng(0))
     flipped = np.array([child.sum() for child in children])
     assert set(flipped.tolist()) == {0, 1}
@@ -98,7 +98,7 @@ def test_mutation_flips_one_bit_of_the_chosen() -> None:
 
 def test_elitism_never_loses_the_best() -> None:
     """The best of parents and children live on, so neither the best nor the mean fitness ever falls."""
-    evolution = evolve_bits(ones, 63, Settings(20, 30), seed=3)
+    evolution = evolve_bits(ones, 63, GeneticSettings(20, 30), seed=3)
     assert (np.diff(evolution.best) >= 0).all()
     assert (np.diff(evolution.mean) >= 0).all()
     assert evolution.best[-1] > evolution.best[0] + 0.1
@@ -117,21 +117,21 @@ def test_copies_do_not_crowd_out_the_others() -> None:
 def test_evolution_starts_from_earlier_strategies() -> None:
     """What is given to start with is in the first population, so the result is at least as good."""
     best = np.ones(63, dtype=np.bool_)
-    evolution = evolve_bits(ones, 63, Settings(10, 0), seed=0, start=[best])
+    evolution = evolve_bits(ones, 63, GeneticSettings(10, 0), seed=0, start=[best])
     assert evolution.fitness[0] == 1.0
 
 
 def test_remembering_fitness_changes_nothing_but_the_work() -> None:
     """An individual seen before keeps its fitness: the same evolution, with fewer evaluations."""
-    lazy = evolve_bits(ones, 30, Settings(10, 20), seed=5)
-    eager = evolve_bits(ones, 30, Settings(10, 20, recall_fitness=False), seed=5)
+    lazy = evolve_bits(ones, 30, GeneticSettings(10, 20), seed=5)
+    eager = evolve_bits(ones, 30, GeneticSettings(10, 20, recall_fitness=False), seed=5)
     assert lazy.best.tolist() == eager.best.tolist()
     assert lazy.evaluations < eager.evaluations == 10 + 10 * 20
 
 
 def test_evolution_is_the_same_on_any_number_of_threads(mission: Mission) -> None:
     """Same seed, same strategies, whatever the jobs; and another seed gives others."""
-    settings = Settings(8, 3, simulations=2)
+    settings = GeneticSettings(8, 3, simulations=2)
     seeds = mission.topic.examples[:40]
     found = [evolve(Fleet(mission.fleet.web, jobs), seeds, 300, settings, 7)[0] for jobs in (1, 3)]
     assert [s.parts for s in found[0]] == [s.parts for s in found[1]]
@@ -141,7 +141,7 @@ def test_evolution_is_the_same_on_any_number_of_threads(mission: Mission) -> Non
 
 def test_evolved_beats_the_first_generation(mission: Mission) -> None:
     """Evolution raises the fitness, and the strategy found has exactly the fitness it is said to have."""
-    settings = Settings(12, 6, simulations=1)
+    settings = GeneticSettings(12, 6, simulations=1)
     found, course = evolve(mission.fleet, mission.topic.examples[:40], 300, settings, 1)
     assert course.best[-1] >= course.best[0]
     again = mission.fleet.fitness(found[:1], mission.topic.examples[:40], 300, chances(1, 1))
@@ -152,7 +152,7 @@ def test_evolved_beats_the_first_generation(mission: Mission) -> None:
 def test_options_evolve_their_own_weights(mission: Mission) -> None:
     """Anchors, hosts and parts by distance are weights like all others; exploration changes the fitness alone."""
     search = Search("more", anchor_and_host=True, explore=0.5, within=(1, 3), start=(BEST_FIRST,))
-    found, _ = evolve(mission.fleet, mission.topic.examples[:30], 200, Settings(6, 2, simulations=1), 2, search)
+    found, _ = evolve(mission.fleet, mission.topic.examples[:30], 200, GeneticSettings(6, 2, simulations=1), 2, search)
     best = found[0]
     assert best.within == (1, 3)
     assert len(best.parts) == 3
@@ -162,7 +162,7 @@ def test_options_evolve_their_own_weights(mission: Mission) -> None:
 
 def test_exploration_rewards_distance() -> None:
     """A good page d links from the seeds counts 1 + x (d - 1); with x = 0 it is eq. 1."""
-    crawl = Crawl(np.arange(4), np.array([0, 1, 3, 3], dtype=np.int32), np.array([True, True, True, False]))
+    crawl = FocusedCrawl(np.arange(4), np.array([0, 1, 3, 3], dtype=np.int32), np.array([True, True, True, False]))
     assert fitness(crawl) == 3 / 4
     assert fitness(crawl, 0.5) == (1 + 1 + 2) / 4
 
@@ -201,7 +201,7 @@ def test_broken_strategies_are_refused_in_one_line(text: str) -> None:
 def test_impossible_settings_are_refused(settings: dict[str, float]) -> None:
     """Settings that mean nothing raise an InputError."""
     with pytest.raises(InputError):
-        Settings(**settings)  # type: ignore[arg-type]
+        GeneticSettings(**settings)  # type: ignore[arg-type]
 
 
 def test_default_length_fits_the_graph(mission: Mission) -> None:

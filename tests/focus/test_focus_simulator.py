@@ -18,7 +18,7 @@ from recrawl.focus.scores import (
     LEVELS,
     STATUS,
     UNSEEN,
-    Web,
+    CrawlArrays,
     classifier_order,
     clear,
     download,
@@ -33,7 +33,7 @@ from recrawl.focus.web import WordLists
 from reference.plain_focus import PlainCrawl, parent_score, scores_from_scratch
 
 
-def make_web(pairs: list[tuple[int, int]], svm: FloatArray, hosts: int = 2, hints: bool = True) -> Web:
+def make_web(pairs: list[tuple[int, int]], svm: FloatArray, hosts: int = 2, hints: bool = True) -> CrawlArrays:
     """A web of as many pages as there are scores."""
     pages = len(svm)
     source, target = (np.array([p[i] for p in pairs], dtype=np.int64) for i in (0, 1))
@@ -43,7 +43,7 @@ def make_web(pairs: list[tuple[int, int]], svm: FloatArray, hosts: int = 2, hint
     return judged(graph, svm, hint if hints else None, words)
 
 
-def random_web(pages: int, links: int, seed: int) -> tuple[Web, FloatArray]:
+def random_web(pages: int, links: int, seed: int) -> tuple[CrawlArrays, FloatArray]:
     rng = np.random.default_rng(seed)
     svm = np.round(rng.standard_normal(pages) - 0.3, 1)
     pairs = [(int(a), int(b)) for a, b in rng.integers(0, pages, (pages * links, 2))]
@@ -51,7 +51,7 @@ def random_web(pages: int, links: int, seed: int) -> tuple[Web, FloatArray]:
 
 
 @st.composite
-def small_crawls(draw: st.DrawFn) -> tuple[Web, FloatArray, list[int], list[int]]:
+def small_crawls(draw: st.DrawFn) -> tuple[CrawlArrays, FloatArray, list[int], list[int]]:
     pages = draw(st.integers(2, 9))
     place = st.integers(0, pages - 1)
     pairs = draw(st.lists(st.tuples(place, place), min_size=1, max_size=30))
@@ -63,7 +63,7 @@ def small_crawls(draw: st.DrawFn) -> tuple[Web, FloatArray, list[int], list[int]
 @settings(max_examples=200, deadline=None)
 @given(small_crawls(), st.integers(1, 4))
 def test_scores_equal_a_recomputation_from_scratch_at_every_step(
-    crawl: tuple[Web, FloatArray, list[int], list[int]], settle_every: int
+    crawl: tuple[CrawlArrays, FloatArray, list[int], list[int]], settle_every: int
 ) -> None:
     """After every download the scores of every URL in the frontier are those of eqs 3-12, however late they settle."""
     web, svm, seeds, wish = crawl

@@ -16,7 +16,7 @@ from recrawl.focus.crawl_graph import UNREACHED, check_seeds, make_graph
 from recrawl.focus.mission import Mission, check_room
 from recrawl.focus.prepare import link_similarity
 from recrawl.focus.resolve import Addresses, normal
-from recrawl.focus.simulator import Crawl
+from recrawl.focus.simulator import FocusedCrawl
 from recrawl.focus.topic import find_examples, learn_topic, train
 from recrawl.focus.topical_web import TOKENS, synthetic_web
 from recrawl.focus.web import TopicalWeb, open_web, web_of
@@ -337,7 +337,7 @@ def test_measures_by_hand() -> None:
     good = np.array([True, True, False, True, True])
     pages = np.array([0, 2, 1, 3])
     seeds = np.array([0])
-    crawl = Crawl(pages, np.array([0, 1, 1, 2], dtype=np.int32), good[pages])
+    crawl = FocusedCrawl(pages, np.array([0, 1, 1, 2], dtype=np.int32), good[pages])
     distance = graph.distances(seeds)
     np.testing.assert_allclose(harvest_curve(crawl, np.array([1, 2, 4, 9])), [1.0, 0.5, 0.75, np.nan])
     assert recall(crawl, 3, good, distance) == 2 / 3  # 0, 1 and 3 are in reach

@@ -15,7 +15,7 @@ from recrawl.live.store import Store
 from recrawl.memory import Memory
 from recrawl.policies.guarded import Guarded
 from recrawl.policies.selection import first_k, top_k
-from recrawl.policies.topk import Age, TopK
+from recrawl.policies.topk import LongestUnvisited, TopK
 from recrawl.simulate.replay import ReplayServer
 from recrawl.visits import Visits
 from support.live_crawls import Days
@@ -95,7 +95,7 @@ def test_a_learner_that_fails_hands_over_to_age_and_the_cycle_ends(
     with Session(crawl, ORDER, clock=calendar) as session:
         calendar.day = 7.0
         session.run_cycle()
-        session.policy = Guarded(learner, TopK(Age()))
+        session.policy = Guarded(learner, TopK(LongestUnvisited()))
         calendar.day = 14.0
         assert session.run_cycle()
         assert session.policy.fault
@@ -108,6 +108,6 @@ def test_a_learner_that_ignores_the_caps_of_sites_hands_over() -> None:
     memory = Memory(np.arange(9), np.zeros(9, dtype=np.int32))
     memory.learn_of(np.arange(9), 0.0)
     memory.begin_cycle(2)
-    policy = Guarded(Chooses(lambda pages, budget: pages[:budget]), TopK(Age()))
+    policy = Guarded(Chooses(lambda pages, budget: pages[:budget]), TopK(LongestUnvisited()))
     assert len(policy.choose(memory, 5, 1.0)) == 2
     assert policy.fault

@@ -20,7 +20,7 @@ from recrawl.live.signals import Heard, add_feeds
 from recrawl.live.store import Copy, Store
 from recrawl.memory import Memory
 from recrawl.policies.signalled import Signalled
-from recrawl.policies.topk import Age, TopK
+from recrawl.policies.topk import LongestUnvisited, TopK
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import EPOCH, Lastmod, ReplayServer
@@ -142,11 +142,11 @@ def test_hints_take_half_of_the_budget_at_most_and_then_the_policy_chooses() -> 
     memory = Memory(np.arange(10), np.zeros(10, dtype=np.int32))
     memory.hold_copies(np.arange(10), 0.0)
     memory.begin_cycle()
-    policy = Signalled(TopK(Age()), lambda _: np.array([7, 3, 5]))
+    policy = Signalled(TopK(LongestUnvisited()), lambda _: np.array([7, 3, 5]))
     assert policy.choose(memory, 4, 1.0).tolist() == [7, 3]
     assert len(policy.choose(memory, 2, 1.0)) == 2
-    silent = Signalled(TopK(Age()), lambda _: np.empty(0, dtype=np.int64))
-    assert silent.choose(memory, 4, 1.0).tolist() == TopK(Age()).choose(memory, 4, 1.0).tolist()
+    silent = Signalled(TopK(LongestUnvisited()), lambda _: np.empty(0, dtype=np.int64))
+    assert silent.choose(memory, 4, 1.0).tolist() == TopK(LongestUnvisited()).choose(memory, 4, 1.0).tolist()
 
 
 def test_hints_must_earn_what_other_visits_earn() -> None:
@@ -159,7 +159,7 @@ def test_hints_must_earn_what_other_visits_earn() -> None:
         asked.append(least)
         return np.empty(0, dtype=np.int64)
 
-    policy = Signalled(TopK(Age()), hints)
+    policy = Signalled(TopK(LongestUnvisited()), hints)
     for changes in (0, 8):
         memory.n[:], memory.changes[:changes] = 1, 1
         memory.begin_cycle()

@@ -10,11 +10,11 @@ from sklearn.svm import SVC
 from recrawl.errors import InputError
 from recrawl.papers.experts.expert_features import Window, own_features, related_features, version_products
 from recrawl.papers.experts.expert_learners import SINGLE, Describer, decisions, frequency, judgeable, vote
-from recrawl.papers.experts.experts_protocol import Protocol, choose_pages
+from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.snapshots import Snapshots, bags_of, behaviour_flips, snapshots_of
 from recrawl.policies.experts.svm import platt, polynomial, solve
 from recrawl.recording.recording import Recording
-from recrawl.see.change import Rule
+from recrawl.see.change import ChangeRule
 from support.small_recordings import tables
 
 
@@ -173,13 +173,13 @@ def test_the_filter_of_section_7_1() -> None:
     changed = np.array([[0, 1, 0, 1, 0], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0], [0, 0, 0, 1, 1]], dtype=np.bool_)
     flips = behaviour_flips(changed, np.ones((4, 5), dtype=np.bool_))
     assert flips.tolist() == [1.0, 0.0, 0.0, 0.25]
-    share, rows, passing = choose_pages(flips, Protocol("x"))
+    share, rows, passing = choose_pages(flips, ExpertsProtocol("x"))
     assert share == 0.0  # fewer than enough pages pass any
     assert rows.tolist() == [0, 3]
     assert passing[0.3] == 1
     assert passing[0.2] == 2
     with pytest.raises(InputError, match="nothing to predict"):
-        choose_pages(np.zeros(3), Protocol("x"))
+        choose_pages(np.zeros(3), ExpertsProtocol("x"))
 
 
 def test_snapshots_of_a_recording() -> None:
@@ -195,7 +195,7 @@ def test_snapshots_of_a_recording() -> None:
     assert snapshots.pages.tolist() == [0, 1]
     assert snapshots.version.tolist() == [[0, 1, 1, 2, 2], [-1, -1, 3, 3, -1]]
     assert snapshots.changed().astype(int).tolist() == [[0, 1, 0, 1, 0], [0] * 5]
-    assert snapshots.changed("significant", Rule(test=False, rewritten=0.9))[0].tolist() == [0, 0, 0, 1, 0]
+    assert snapshots.changed("significant", ChangeRule(test=False, rewritten=0.9))[0].tolist() == [0, 0, 0, 1, 0]
     with pytest.raises(InputError, match="longer than the window"):
         snapshots_of(recording, 9.0)
     with pytest.raises(InputError, match="any"):

@@ -11,7 +11,7 @@ import pytest
 from recrawl.cli import main
 from recrawl.errors import InputError
 from recrawl.papers.outlinks.outlinks_models import class_scores, r_squared
-from recrawl.papers.outlinks.outlinks_protocol import Protocol, prepare
+from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
 from recrawl.papers.outlinks.outlinks_statistics import statistics
 from recrawl.recording.recording import Recording
 from support.small_recordings import GITWEB_MINI, recording
@@ -56,20 +56,20 @@ def test_scores_by_hand() -> None:
 def test_bad_protocols(options: dict[str, int], says: str) -> None:
     """A protocol that cannot be run is refused before any work."""
     with pytest.raises(InputError, match=says):
-        Protocol(**options).check()  # type: ignore[arg-type]
+        OutlinksProtocol(**options).check()  # type: ignore[arg-type]
 
 
 def test_bad_recordings() -> None:
     """Too short a recording, or too few pages that live through all crawls, are said."""
     with pytest.raises(InputError, match="more than the 20 days"):
-        prepare(recording(20.0, [[1.0]] * 50), Protocol())
+        prepare(recording(20.0, [[1.0]] * 50), OutlinksProtocol())
     with pytest.raises(InputError, match="too few to learn from"):
-        prepare(recording(70.0, [[1.0]]), Protocol())
+        prepare(recording(70.0, [[1.0]]), OutlinksProtocol())
 
 
 def test_pages_without_text_can_be_studied() -> None:
     """Without any words there are no related pages, and all else goes on."""
-    ground = prepare(recording(70.0, [[1.0, 30.0]] * 50, new_internal=[1, 2] * 50), Protocol())
+    ground = prepare(recording(70.0, [[1.0, 30.0]] * 50, new_internal=[1, 2] * 50), OutlinksProtocol())
     assert ground.crawls.related is not None
     assert (ground.crawls.related.pages == -1).all()
     split = ground.splits()[0]
@@ -104,7 +104,7 @@ def test_weeks_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_recording_is_left_as_it_is() -> None:
     """The ground is made of a slice: the recording keeps its own window."""
     whole = recording(70.0, [[1.0]] * 50)
-    ground = prepare(whole, Protocol(weeks=4))
+    ground = prepare(whole, OutlinksProtocol(weeks=4))
     assert isinstance(ground.crawls.recording, Recording)
     assert (whole.start, whole.end) == (0.0, 70.0)
     assert ground.crawls.times.tolist() == [0.0, 7.0, 14.0, 21.0, 28.0]

@@ -25,7 +25,7 @@ from recrawl.focus.scores import (
     PARENT,
     QUEUE,
     UNIT,
-    Web,
+    CrawlArrays,
 )
 from recrawl.focus.simulator import FILL_AT
 
@@ -36,7 +36,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 class PlainCrawl:
     """A crawl in lists and dictionaries."""
 
-    def __init__(self, web: Web, weights: FloatArray, within: Sequence[int] = ()) -> None:
+    def __init__(self, web: CrawlArrays, weights: FloatArray, within: Sequence[int] = ()) -> None:
         self.out = [web.out[a:b].tolist() for a, b in zip(web.start[:-1], web.start[1:], strict=True)]
         self.hint = [web.hint[a:b].tolist() for a, b in zip(web.start[:-1], web.start[1:], strict=True)]
         self.order, self.value = web.order.tolist(), web.value.tolist()
@@ -169,7 +169,9 @@ def scramble(key: int) -> int:
     return z ^ (z >> 31)
 
 
-def scores_from_scratch(web: Web, svm: FloatArray, seeds: Iterable[int], done: Sequence[int], url: int) -> FloatArray:
+def scores_from_scratch(
+    web: CrawlArrays, svm: FloatArray, seeds: Iterable[int], done: Sequence[int], url: int
+) -> FloatArray:
     """Return the scores of `url` after the downloads `done`, by eqs 3-12 over sets (and ANCHOR and HOST)."""
     out = [set(web.out[a:b].tolist()) for a, b in zip(web.start[:-1], web.start[1:], strict=True)]
     downloaded = set(done)

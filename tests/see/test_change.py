@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from recrawl.see.change import Kind, Rule, Version, compare, distance_of
+from recrawl.see.change import ChangeKind, ChangeRule, Version, compare, distance_of
 from recrawl.see.words import BUCKETS, bag_of, bucket_of, split_words
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "東京", "x1"]), max_size=60)
@@ -43,7 +43,7 @@ def test_chi_squared_by_hand() -> None:
     assert change.distance.cells == 5
     assert change.significance == pytest.approx(stats.chi2.sf(80.0, 4))
     assert change.distance.effect == pytest.approx(0.5)
-    assert change.kind == Kind.SIGNIFICANT
+    assert change.kind == ChangeKind.SIGNIFICANT
     assert change.words_added == {"e": 40}
     assert change.words_removed == {"d": 40}
     assert change.magnitude == pytest.approx(math.sqrt(2 * 40**2))
@@ -72,13 +72,15 @@ def test_with_long_pages_the_effect_size_decides() -> None:
     """A slight shift on a very long page is significant by p; an effect size of 0.1 says that it is small."""
     old, new = Version("a " * 20_000 + "b " * 20_000), Version("a " * 20_500 + "b " * 19_500)
     assert compare(old, new).significant
-    assert not compare(old, new, Rule(effect=0.1)).significant
-    assert compare(Version("a " * 200 + "b " * 200), Version("a " * 300 + "b " * 100), Rule(effect=0.1)).significant
+    assert not compare(old, new, ChangeRule(effect=0.1)).significant
+    assert compare(
+        Version("a " * 200 + "b " * 200), Version("a " * 300 + "b " * 100), ChangeRule(effect=0.1)
+    ).significant
 
 
 def test_the_share_of_rewritten_words_can_decide_alone() -> None:
     """Without the test a change of 1% of the words counts, however small the page."""
-    rule = Rule(test=False, rewritten=0.01)
+    rule = ChangeRule(test=False, rewritten=0.01)
     assert compare(Version("one two three"), Version("one two four"), rule).significant
     assert not compare(Version("x " * 1000 + "a"), Version("x " * 1000 + "b"), rule).significant
 
@@ -86,19 +88,19 @@ def test_the_share_of_rewritten_words_can_decide_alone() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        (Version("same words"), Version("same words"), Kind.SAME),
-        (Version("now 12:30:05\nnews"), Version("now 12:31:07\nnews"), Kind.ROTATING),
-        (Version("text", links={"a"}), Version("text", links={"b"}), Kind.LINKS),
-        (Version("one two"), Version("two, one!"), Kind.ORDER),
-        (Version("one two"), Version("one three"), Kind.WORDS),
-        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG2"), Kind.OPAQUE),
-        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG1"), Kind.SAME),
-        (Version(""), Version("words at last"), Kind.SIGNIFICANT),
-        (Version("words"), Version(" \n "), Kind.SIGNIFICANT),
-        (Version("!!! ---"), Version("??? ---"), Kind.ORDER),
+        (Version("same words"), Version("same words"), ChangeKind.SAME),
+        (Version("now 12:30:05\nnews"), Version("now 12:31:07\nnews"), ChangeKind.ROTATING),
+        (Version("text", links={"a"}), Version("text", links={"b"}), ChangeKind.LINKS),
+        (Version("one two"), Version("two, one!"), ChangeKind.ORDER),
+        (Version("one two"), Version("one three"), ChangeKind.WORDS),
+        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG2"), ChangeKind.OPAQUE),
+        (Version(body=b"\x89PNG1"), Version(body=b"\x89PNG1"), ChangeKind.SAME),
+        (Version(""), Version("words at last"), ChangeKind.SIGNIFICANT),
+        (Version("words"), Version(" \n "), ChangeKind.SIGNIFICANT),
+        (Version("!!! ---"), Version("??? ---"), ChangeKind.ORDER),
     ],
 )
-def test_kinds(old: Version, new: Version, kind: Kind) -> None:
+def test_kinds(old: Version, new: Version, kind: ChangeKind) -> None:
     """Each kind of change has its name; content without words is judged by its bytes, an emptied page is a change."""
     assert compare(old, new).kind == kind
 

@@ -17,7 +17,7 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.papers.clusters.clusters_protocol import Experiment
+    from recrawl.papers.clusters.clusters_protocol import ClustersExperiment
 
 T = TypeVar("T")
 QUICK_PAGES = 5_000
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
     import json
 
     from recrawl.evaluate.search.queries import read_queries
-    from recrawl.papers.clusters.clusters_protocol import PARTS, Protocol, run_experiment
+    from recrawl.papers.clusters.clusters_protocol import PARTS, ClustersProtocol, run_experiment
     from recrawl.papers.clusters.clusters_report import files_of, is_ours
     from recrawl.papers.clusters.clusters_tables import results
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("a seed must be at least 0")
     asked = None if args.queries.isdigit() else read_queries(args.queries)
     parts = PARTS if args.parts is None else tuple(dict.fromkeys(args.parts.split(",")))
-    protocol = Protocol(
+    protocol = ClustersProtocol(
         args.cycles, args.budgets, args.warmup, args.clusters, int(args.queries) if asked is None else len(asked),
         parts=parts, seed=args.seed,
     )  # fmt: skip
@@ -109,7 +109,7 @@ def _quick(protocol: Any) -> Any:
     )
 
 
-def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
+def show(experiment: ClustersExperiment, notes: tuple[str, ...]) -> None:
     """Print the tables."""
     from rich.console import Console
     from rich.table import Table

@@ -17,8 +17,8 @@ from recrawl.progress import progress
 
 if TYPE_CHECKING:
     from recrawl.evaluate.compare import Comparison
-    from recrawl.papers.experts.experts_protocol import Protocol
-    from recrawl.papers.experts.experts_trials import Outcome
+    from recrawl.papers.experts.experts_protocol import ExpertsProtocol
+    from recrawl.papers.experts.experts_trials import TrialOutcome
     from recrawl.recording.recording import Recording
 
 EXAMPLES = """examples:
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
-def _protocols(args: argparse.Namespace) -> list[Protocol]:
+def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:
     from dataclasses import replace
 
     from recrawl.papers.experts.experts_protocol import PROTOCOLS, quick
@@ -100,8 +100,8 @@ def _protocols(args: argparse.Namespace) -> list[Protocol]:
 
 
 def _work(
-    recording: Recording, protocols: list[Protocol], args: argparse.Namespace
-) -> tuple[list[Outcome], dict[str, Comparison]]:
+    recording: Recording, protocols: list[ExpertsProtocol], args: argparse.Namespace
+) -> tuple[list[TrialOutcome], dict[str, Comparison]]:
     from recrawl.papers.experts.experts_crawl import CrawlSetting, run_crawls
     from recrawl.papers.experts.experts_protocol import choose_pages
     from recrawl.papers.experts.experts_trials import run_protocol
@@ -124,7 +124,7 @@ def _work(
     return outcomes, crawls
 
 
-def show(outcomes: list[Outcome], crawls: dict[str, Comparison], notes: tuple[str, ...]) -> None:
+def show(outcomes: list[TrialOutcome], crawls: dict[str, Comparison], notes: tuple[str, ...]) -> None:
     """Print the tables."""
     from recrawl.cli.verb_focus import show as show_table
     from recrawl.papers.experts.experts_report import headline

@@ -18,7 +18,7 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.papers.focus.focus_protocol import Plan
+    from recrawl.papers.focus.focus_protocol import FocusPlan
 
 EXAMPLES = """examples:
   recrawl experiment focus web --topic dir:MicrosoftDocs/cpp-docs --topic words:kubernetes,pod --out focus
@@ -99,13 +99,15 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
-def _plan(args: argparse.Namespace) -> Plan:
-    from recrawl.papers.focus.focus_protocol import Plan
+def _plan(args: argparse.Namespace) -> FocusPlan:
+    from recrawl.papers.focus.focus_protocol import FocusPlan
 
     if args.quick:
-        quick = Plan.quick(args.seed)
+        quick = FocusPlan.quick(args.seed)
         return replace(quick, pages=args.pages or quick.pages, options=not args.no_options)
-    return Plan(args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed)
+    return FocusPlan(
+        args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed
+    )
 
 
 def _counts(text: str) -> tuple[int, ...]:

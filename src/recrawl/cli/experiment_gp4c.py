@@ -16,7 +16,7 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.papers.gp4c.gp4c_protocol import Experiment
+    from recrawl.papers.gp4c.gp4c_protocol import Gp4cExperiment
 
 QUICK_PAGES = 10_000
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     import json
 
     from recrawl.evaluate.crawl import Plan
-    from recrawl.papers.gp4c.gp4c_protocol import Protocol, run_experiment
+    from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
     from recrawl.papers.gp4c.gp4c_report import files_of, is_ours
     from recrawl.papers.gp4c.gp4c_tables import results
 
@@ -74,11 +74,11 @@ def run(args: argparse.Namespace) -> None:
     plan = Plan(args.cycle, args.budget, args.warmup, seed=args.seed)
     sets = tuple(dict.fromkeys(args.sets.split(",")))
     args.terminals = sets[0]
-    protocol = Protocol(
+    protocol = Gp4cProtocol(
         plan, args.cycles, args.folds, args.train_folds, sets,
         settings=settings_of(args), over=args.over, jobs=args.jobs,
     )  # fmt: skip
-    protocol = Protocol.quick(protocol) if args.quick else protocol
+    protocol = Gp4cProtocol.quick(protocol) if args.quick else protocol
     protocol.check()
     if args.out is not None:
         held = os.listdir(args.out) if args.out.is_dir() else []
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
-def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
+def show(experiment: Gp4cExperiment, notes: tuple[str, ...]) -> None:
     """Print Tables 2 to 4."""
     from rich.console import Console
     from rich.table import Table

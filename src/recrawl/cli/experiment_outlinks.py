@@ -15,7 +15,7 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.papers.outlinks.outlinks_protocol import Experiment
+    from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 
 EXAMPLES = """examples:
   recrawl synth weekly-links --pages 20000 --out weekly && recrawl experiment outlinks weekly --out outlinks
@@ -62,16 +62,16 @@ def add(names: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.papers.outlinks.outlinks_protocol import WEEK, Protocol, run_experiment
+    from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol, run_experiment
     from recrawl.papers.outlinks.outlinks_report import files_of, is_ours, results_text
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")
-    protocol = Protocol(
+    protocol = OutlinksProtocol(
         args.weeks, args.rows, args.repeats, args.trees, not args.no_tuning, args.histories, args.neighbours,
         args.sentence_model or "", False if args.no_ngboost else None, args.jobs, args.seed,
     )  # fmt: skip
-    protocol = Protocol.quick(protocol) if args.quick else protocol
+    protocol = OutlinksProtocol.quick(protocol) if args.quick else protocol
     protocol.check()
     if args.out is not None:
         held = os.listdir(args.out) if args.out.is_dir() else []
@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
-def show(experiment: Experiment, notes: tuple[str, ...]) -> None:
+def show(experiment: OutlinksExperiment, notes: tuple[str, ...]) -> None:
     """Print the tables."""
     from rich.console import Console
     from rich.table import Table

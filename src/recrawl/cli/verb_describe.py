@@ -16,9 +16,9 @@ from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.parse import span
 from recrawl.errors import InputError
 from recrawl.progress import progress
-from recrawl.recording.change_rates import Rates
+from recrawl.recording.change_rates import ChangeRates
 from recrawl.recording.recording import Recording
-from recrawl.recording.summary import Bin, Row, Summary, bins, percent, summarise
+from recrawl.recording.summary import Bin, Summary, SummaryRow, bins, percent, summarise
 from recrawl.registry import split_specs
 
 EXAMPLES = """examples:
@@ -132,7 +132,7 @@ def _head(summary: Summary) -> str:
     )
 
 
-def _rates(summary: Summary, rows: tuple[Row, ...], what: str) -> Table:
+def _rates(summary: Summary, rows: tuple[SummaryRow, ...], what: str) -> Table:
     """Lay out rates; the last two lines are all sites, by page and by site."""
     table = Table(box=None, header_style="bold", padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(what, no_wrap=what != "site", overflow="fold")
@@ -148,12 +148,12 @@ def _rates(summary: Summary, rows: tuple[Row, ...], what: str) -> Table:
     return table
 
 
-def _cells(row: Row, name: str, second: str) -> list[Text]:
+def _cells(row: SummaryRow, name: str, second: str) -> list[Text]:
     numbers = [f"{row.pages:,}", f"{row.changes:,}", *_percents(row.rates), percent(row.never, 1)]
     return [Text(cell) for cell in (name, second, *numbers)]
 
 
-def _percents(rates: Rates) -> list[str]:
+def _percents(rates: ChangeRates) -> list[str]:
     return [
         percent(rates.daily, 2),
         percent(rates.weekly, 1),

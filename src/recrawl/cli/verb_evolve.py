@@ -16,8 +16,8 @@ from recrawl.progress import Advance, progress
 
 if TYPE_CHECKING:
     from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution import Generation, Settings
-    from recrawl.evolve.evolution_result import Outcome
+    from recrawl.evolve.evolution import EvolutionSettings, Generation
+    from recrawl.evolve.evolution_result import EvolutionResult
     from recrawl.recording.recording import Recording
 
 FILES = ("results.json", "report.html", "best.json", "best.py", "best.sql", "fitness.png", "fitness.svg")
@@ -81,13 +81,15 @@ def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> Non
         group.add_argument(f"--{rate}", type=float, default=value, metavar="P", help=f"rate ({value:g})")
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
+def settings_of(args: argparse.Namespace) -> EvolutionSettings:
     """Read the options of an evolution."""
-    from recrawl.evolve.evolution import Settings
-    from recrawl.evolve.operators import Rates
+    from recrawl.evolve.evolution import EvolutionSettings
+    from recrawl.evolve.operators import OperatorRates
 
-    rates = Rates(args.reproduction, args.crossover, args.swap, args.replacement, args.tournament, args.crossover_depth)
-    settings = Settings(
+    rates = OperatorRates(
+        args.reproduction, args.crossover, args.swap, args.replacement, args.tournament, args.crossover_depth
+    )
+    settings = EvolutionSettings(
         args.terminals, args.population, args.generations, args.seeds, args.archive, args.depth, rates=rates
     )
     settings.check()
@@ -139,7 +141,7 @@ def halves(recording: Recording, plan: Plan, *, fixed: bool) -> tuple[Recording,
     return parts
 
 
-def watcher(settings: Settings, advance: Advance) -> Any:
+def watcher(settings: EvolutionSettings, advance: Advance) -> Any:
     """Show generation by generation how it goes."""
     done = 0
 
@@ -156,7 +158,7 @@ def watcher(settings: Settings, advance: Advance) -> Any:
     return watch
 
 
-def show(outcome: Outcome, notes: tuple[str, ...]) -> None:
+def show(outcome: EvolutionResult, notes: tuple[str, ...]) -> None:
     """Print the best formulas and, to compare, the classical estimators."""
     from rich.console import Console
     from rich.table import Table

@@ -15,8 +15,8 @@ from recrawl.errors import InputError
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.focus.genetic import Settings
-    from recrawl.focus.mission import Mission, Start
+    from recrawl.focus.genetic import GeneticSettings
+    from recrawl.focus.mission import Mission, Seeding
     from recrawl.focus.strategy import Strategy
 
 EXAMPLES = """examples:
@@ -103,11 +103,11 @@ def add_evolution(group: Any) -> None:
     )
 
 
-def settings_of(args: argparse.Namespace) -> Settings:
+def settings_of(args: argparse.Namespace) -> GeneticSettings:
     """Read the settings of the genetic algorithm."""
-    from recrawl.focus.genetic import Settings
+    from recrawl.focus.genetic import GeneticSettings
 
-    return Settings(args.population, args.generations, args.crossover, args.mutation, args.simulations)
+    return GeneticSettings(args.population, args.generations, args.crossover, args.mutation, args.simulations)
 
 
 def run_evolve(args: argparse.Namespace) -> None:
@@ -211,7 +211,7 @@ def show(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Non
     console.print(table)
 
 
-def _mission(args: argparse.Namespace) -> tuple[Mission, Start, int]:
+def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
     """Check the arguments, open the web, learn the topic, find the seeds."""
     from recrawl.focus.mission import Mission, default_pages
     from recrawl.focus.topic import read_addresses
@@ -250,7 +250,7 @@ def _strategy(name: str) -> Strategy:
     return load(Path(name))
 
 
-def _about(mission: Mission, start: Start, pages: int) -> dict[str, Any]:
+def _about(mission: Mission, start: Seeding, pages: int) -> dict[str, Any]:
     return {
         "web": {"name": mission.web.name, "pages": len(mission.web), "links": mission.web.graph.links},
         "topic": mission.topic.name,
@@ -262,7 +262,7 @@ def _about(mission: Mission, start: Start, pages: int) -> dict[str, Any]:
     }
 
 
-def _headline(mission: Mission, start: Start, pages: int) -> None:
+def _headline(mission: Mission, start: Seeding, pages: int) -> None:
     quality = mission.topic.quality
     tested = f"precision {quality.precision:.2f}, recall {quality.recall:.2f}, AUC {quality.auc:.3f} on held-out pages"
     print(f"{mission.web.name}: {len(mission.web):,} pages, {mission.web.graph.links:,} links")

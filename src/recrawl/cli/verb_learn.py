@@ -56,12 +56,12 @@ def evolved(args: argparse.Namespace, directory: CrawlDirectory, recording: Reco
     """Breed a formula on the crawl's own history into models/evolved.json; return the policy that follows it."""
     from recrawl.cli.verb_evolve import halves, watcher
     from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution import Settings
+    from recrawl.evolve.evolution import EvolutionSettings
     from recrawl.evolve.evolution_result import evolve_on, files_of
     from recrawl.live.choice import write
 
     plan = Plan(order.cycle_days, order.budget, 1, seed=order.seed)
-    settings = Settings("all", args.population, args.generations, 1, min(20, args.population))
+    settings = EvolutionSettings("all", args.population, args.generations, 1, min(20, args.population))
     settings.check()
     train, validation = halves(recording, plan, fixed=True)
     with progress("evolving") as advance:

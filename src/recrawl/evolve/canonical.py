@@ -13,21 +13,21 @@ import numpy as np
 from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.evolve.population import MAX_NODES, Population, arity
+from recrawl.evolve.population import MAX_NODES, FormulaPopulation, arity
 from recrawl.policies.formulas.closure import ADD, CONSTANT, DIV, MUL, POW, SUB, TERMINAL, Codes, apply
 from recrawl.policies.formulas.expression import Expression
 
 
-def canonical(population: Population) -> Population:
+def canonical(population: FormulaPopulation) -> FormulaPopulation:
     """Return the canonical form of every formula."""
-    forms = Population.empty(len(population))
+    forms = FormulaPopulation.empty(len(population))
     _canonical(population.code, population.value, population.size, forms.code, forms.value, forms.size)
     return forms
 
 
 def canonical_form(expression: Expression) -> Expression:
     """Return the canonical form of one formula."""
-    return canonical(Population.of([expression]))[0]
+    return canonical(FormulaPopulation.of([expression]))[0]
 
 
 @njit(cache=True, nogil=True)

@@ -10,16 +10,16 @@ import numpy as np
 from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.evolve.population import MAX_NODES, Dice, Leaves, Population, arity, draw_below, draw_share
+from recrawl.evolve.population import MAX_NODES, Dice, FormulaPopulation, Leaves, arity, draw_below, draw_share
 from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
 _FUNCTIONS = len(FUNCTIONS)
 GROW = 0.5
 
 
-def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> Population:
+def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> FormulaPopulation:
     """Create `count` trees of depth 2 to `depth`, full and grown in turn."""
-    made = Population.empty(count)
+    made = FormulaPopulation.empty(count)
     _create(made.code, made.value, made.size, depth, leaves.terminals, leaves.constants, leaves.variable_share, dice)
     return made
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate, choose, nearly_best
-from recrawl.evolve.evolution import Generation, Ledger, Run, Settings, evolve, validate
+from recrawl.evolve.evolution import EvolutionRun, EvolutionSettings, Generation, Ledger, evolve, validate
 from recrawl.evolve.fitness import Fitness
-from recrawl.evolve.population import Population
+from recrawl.evolve.population import FormulaPopulation
 from recrawl.evolve.simplify import sample_states, simplify
 from recrawl.policies.formulas.expression import Expression
 
@@ -22,8 +22,8 @@ Watch = Callable[[Generation], None]
 class Discovery:
     """What an evolution with several seeds found."""
 
-    settings: Settings
-    runs: list[Run]
+    settings: EvolutionSettings
+    runs: list[EvolutionRun]
     candidates: list[Candidate]  # of all seeds
     chosen: dict[str, Candidate]  # by selection: best, sum, avg, and short
     simulated: int  # different formulas that were judged in training
@@ -35,7 +35,7 @@ class Discovery:
 
 
 def discover(
-    train: Fitness, validation: Fitness, settings: Settings, seed: int = 0, watch: Watch | None = None
+    train: Fitness, validation: Fitness, settings: EvolutionSettings, seed: int = 0, watch: Watch | None = None
 ) -> Discovery:
     """Evolve with the seeds seed, seed + 1, ..., validate the best of each, choose, and make the choice readable."""
     ledger = Ledger(train)
@@ -58,10 +58,10 @@ def readable(candidate: Candidate, *sets: Fitness) -> Candidate:
 
 
 def _same(a: Expression, b: Expression, fitness: Fitness) -> bool:
-    curves = fitness.curves(Population.of([a, b]))
+    curves = fitness.curves(FormulaPopulation.of([a, b]))
     return bool(np.array_equal(curves[0], curves[1], equal_nan=True))
 
 
 def fitness_of(expressions: list[Expression], fitness: Fitness) -> FloatArray:
     """Judge formulas."""
-    return fitness.total(fitness.curves(Population.of(expressions)))
+    return fitness.total(fitness.curves(FormulaPopulation.of(expressions)))

@@ -13,8 +13,8 @@ from recrawl.evolve.archive import Archive, Candidate
 from recrawl.evolve.canonical import canonical
 from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import Fitness
-from recrawl.evolve.operators import Rates, breed
-from recrawl.evolve.population import Leaves, Population, new_dice
+from recrawl.evolve.operators import OperatorRates, breed
+from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.policies.formulas.closure import MAX_DEPTH
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import terminal_set
@@ -23,7 +23,7 @@ CREATION, BREEDING = 0, 1  # streams of random numbers
 
 
 @dataclass(frozen=True)
-class Settings:
+class EvolutionSettings:
     """What an evolution may be told; the paper's values."""
 
     terminals: str = "all"
@@ -33,7 +33,7 @@ class Settings:
     archive: int = 50  # best individuals that go to validation
     depth: int = 10  # of created trees
     variable_share: float = 0.5  # leaves that are terminals; the others are constants
-    rates: Rates = field(default_factory=Rates)
+    rates: OperatorRates = field(default_factory=OperatorRates)
 
     def check(self) -> None:
         """Raise InputError for settings that make no evolution."""
@@ -66,7 +66,7 @@ class Generation:
 
 
 @dataclass(frozen=True)
-class Run:
+class EvolutionRun:
     """What one evolution found."""
 
     seed: int
@@ -87,7 +87,7 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._known)
 
-    def curves(self, forms: Population, keys: list[bytes]) -> tuple[FloatArray, int]:
+    def curves(self, forms: FormulaPopulation, keys: list[bytes]) -> tuple[FloatArray, int]:
         """Return the curves of canonical formulas, and how many had to be simulated."""
         first: dict[bytes, int] = {}
         for i, key in enumerate(keys):
@@ -95,12 +95,12 @@ class Ledger:
                 first.setdefault(key, i)
         if first:
             rows = list(first.values())
-            new = Population(forms.code[rows], forms.value[rows], forms.size[rows])
+            new = FormulaPopulation(forms.code[rows], forms.value[rows], forms.size[rows])
             self._known.update(zip(first, self.fitness.curves(new), strict=True))
         return np.stack([self._known[key] for key in keys]), len(first)
 
 
-def evolve(ledger: Ledger, settings: Settings, seed: int, watch: Watch | None = None) -> Run:
+def evolve(ledger: Ledger, settings: EvolutionSettings, seed: int, watch: Watch | None = None) -> EvolutionRun:
     """Evolve formulas from one seed."""
     settings.check()
     leaves = Leaves.of(terminal_set(settings.terminals), settings.variable_share)
@@ -125,10 +125,12 @@ def evolve(ledger: Ledger, settings: Settings, seed: int, watch: Watch | None = 
             watch(generations[-1])
         if number < settings.generations:
             population = breed(population, fitness, settings.rates, leaves, dice)
-    return Run(seed, generations, archive.best())
+    return EvolutionRun(seed, generations, archive.best())
 
 
-def _keep(archive: Archive, forms: Population, keys: list[bytes], fitness: FloatArray, curves: FloatArray) -> None:
+def _keep(
+    archive: Archive, forms: FormulaPopulation, keys: list[bytes], fitness: FloatArray, curves: FloatArray
+) -> None:
     """Show the archive the generation's best; what is not among the best of its generation cannot be among all."""
     seen: set[bytes] = set()
     for i in np.argsort(-fitness, kind="stable"):
@@ -137,10 +139,10 @@ def _keep(archive: Archive, forms: Population, keys: list[bytes], fitness: Float
             archive.add(forms[i], float(fitness[i]), curves[i])
 
 
-def validate(runs: list[Run], fitness: Fitness) -> list[Candidate]:
+def validate(runs: list[EvolutionRun], fitness: Fitness) -> list[Candidate]:
     """Judge all archived formulas on the validation set."""
     held = [(run.seed, formula, train) for run in runs for formula, train in run.best]
-    values = fitness.total(fitness.curves(Population.of([formula for _, formula, _ in held])))
+    values = fitness.total(fitness.curves(FormulaPopulation.of([formula for _, formula, _ in held])))
     return [
         Candidate(formula, seed, train, float(value))
         for (seed, formula, train), value in zip(held, values, strict=True)

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from recrawl import __version__
 from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
-from recrawl.evolve.evolution import Settings
+from recrawl.evolve.evolution import EvolutionSettings
 from recrawl.evolve.fitness import make_fitness
 from recrawl.evolve.formula_export import to_python, to_sql
 from recrawl.policies.formulas.expression import Expression, Tree
@@ -27,7 +27,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EvolutionResult:
     """What was found on which data."""
 
     discovery: Discovery
@@ -61,19 +61,19 @@ def evolve_on(
     train: Recording,
     validation: Recording,
     plan: Plan,
-    settings: Settings,
+    settings: EvolutionSettings,
     measure: str = "ndcg",
     *,
     over: str = "visits",
     jobs: int = 1,
     watch: Watch | None = None,
-) -> Outcome:
+) -> EvolutionResult:
     """Evolve on one recording, validate on another."""
     sets = [make_fitness(part, plan, measure, settings.terminals, over=over, jobs=jobs) for part in (train, validation)]
     discovery = discover(sets[0], sets[1], settings, plan.seed, watch)
     classical = [Expression.of(tree) for tree in CLASSICAL]
     values = [fitness_of(classical, fitness) for fitness in sets]
-    return Outcome(
+    return EvolutionResult(
         discovery,
         plan,
         sets[0].measure.spec,
@@ -86,7 +86,7 @@ def evolve_on(
     )
 
 
-def headline(outcome: Outcome) -> str:
+def headline(outcome: EvolutionResult) -> str:
     """Say in one line what was done."""
     settings, found = outcome.discovery.settings, outcome.discovery
     return (
@@ -97,7 +97,7 @@ def headline(outcome: Outcome) -> str:
     )
 
 
-def rows(outcome: Outcome) -> list[tuple[str, float, float, str]]:
+def rows(outcome: EvolutionResult) -> list[tuple[str, float, float, str]]:
     """Return formula, training, validation and a word: the chosen ones, the runners-up, the classical ones."""
     found = outcome.discovery
     shown: dict[str, tuple[str, float, float, str]] = {}
@@ -113,7 +113,7 @@ def rows(outcome: Outcome) -> list[tuple[str, float, float, str]]:
     return [*shown.values(), *((str(e), a, b, "classical") for e, a, b in outcome.classical)]
 
 
-def to_json(outcome: Outcome, command: str) -> str:
+def to_json(outcome: EvolutionResult, command: str) -> str:
     """Write everything that was found."""
     found = outcome.discovery
     held: dict[str, Any] = {
@@ -152,7 +152,7 @@ def candidate_json(candidate: Any) -> dict[str, Any]:
     }
 
 
-def draw(outcome: Outcome) -> Figure:
+def draw(outcome: EvolutionResult) -> Figure:
     """Best and mean fitness by generation, a colour a seed."""
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")
     axis = figure.subplots()
@@ -170,7 +170,7 @@ def draw(outcome: Outcome) -> Figure:
     return figure
 
 
-def files_of(outcome: Outcome, command: str) -> dict[str, bytes]:
+def files_of(outcome: EvolutionResult, command: str) -> dict[str, bytes]:
     """Return all files of a report by name."""
     png, svg = picture(lambda: draw(outcome))
     formula = outcome.formula
@@ -184,7 +184,7 @@ def files_of(outcome: Outcome, command: str) -> dict[str, bytes]:
     return {name: content.encode() for name, content in text.items()} | {"fitness.png": png, "fitness.svg": svg}
 
 
-def page(outcome: Outcome, svg: bytes, command: str) -> Page:
+def page(outcome: EvolutionResult, svg: bytes, command: str) -> Page:
     """Lay out the report."""
     formula, best = outcome.formula, outcome.discovery.best
     top = max(outcome.classical, key=lambda row: row[2])

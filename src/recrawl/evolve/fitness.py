@@ -21,9 +21,9 @@ from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evolve.classes import reads_of
-from recrawl.evolve.ground import Ground, Room, Start, change_bits, make_ground, make_room, make_start
+from recrawl.evolve.ground import Ground, Room, WarmState, change_bits, make_ground, make_room, make_start
 from recrawl.evolve.kernel import simulate
-from recrawl.evolve.population import Population
+from recrawl.evolve.population import FormulaPopulation
 from recrawl.policies.formulas.closure import Codes
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
@@ -41,7 +41,7 @@ class Fitness(Protocol):
     measure: Measure
     over: str
 
-    def curves(self, population: Population) -> FloatArray:
+    def curves(self, population: FormulaPopulation) -> FloatArray:
         """Return formulas x judged cycles: the measure's values."""
         ...
 
@@ -92,12 +92,12 @@ class ClassFitness:
         self.ground: Ground = make_ground(bits, cycles, plan.warmup, plan.visits(recording), over=over)
         self.cycles: IntArray = np.arange(plan.warmup + 1, cycles + 1)
         self.jobs = jobs
-        self._starts: dict[int, Start] = {}
+        self._starts: dict[int, WarmState] = {}
         self._rooms: SimpleQueue[Room] = SimpleQueue()
         for _ in range(jobs):
             self._rooms.put(make_room(self.ground))
 
-    def curves(self, population: Population) -> FloatArray:
+    def curves(self, population: FormulaPopulation) -> FloatArray:
         """Return formulas x judged cycles."""
         return self.both(population)[0 if self.measure == ChangeRate() else 1]
 
@@ -105,7 +105,7 @@ class ClassFitness:
         """Return the mean over the cycles."""
         return np.asarray(curves.mean(axis=1))
 
-    def both(self, population: Population) -> tuple[FloatArray, FloatArray]:
+    def both(self, population: FormulaPopulation) -> tuple[FloatArray, FloatArray]:
         """Return ChangeRate and NDCG, each formulas x judged cycles."""
         shape = (len(population), len(self.cycles))
         found, ndcg = np.empty(shape, dtype=np.int64), np.empty(shape)
@@ -127,7 +127,7 @@ class ClassFitness:
         run_parts(work, _parts(reads), self.jobs)
         return found / self.ground.budget, ndcg
 
-    def _start(self, reads: int) -> Start:
+    def _start(self, reads: int) -> WarmState:
         if reads not in self._starts:  # two threads may both make it: the same twice does no harm
             self._starts[reads] = make_start(self.ground, reads)
         return self._starts[reads]
@@ -140,7 +140,7 @@ def _simulate_rows(
     value: FloatArray,
     size: IntArray,
     ground: Ground,
-    start: Start,
+    start: WarmState,
     room: Room,
     found: IntArray,
     ndcg: FloatArray,
@@ -172,7 +172,7 @@ class PageFitness:
         self.cycles: IntArray = np.arange(plan.warmup + 1, plan.cycles(recording) + 1)
         self._directory: IntArray | None = None
 
-    def curves(self, population: Population) -> FloatArray:
+    def curves(self, population: FormulaPopulation) -> FloatArray:
         """Return formulas x judged cycles."""
         out = np.empty((len(population), len(self.cycles)))
         if self._directory is None:  # reading the paths takes longer than a crawl

@@ -37,7 +37,7 @@ class Ground(NamedTuple):
     decay_norm: FloatArray  # what GAD's sum over all cycles is divided by in cycle c
 
 
-class Start(NamedTuple):
+class WarmState(NamedTuple):
     """The classes after the warm-up, for formulas that read the same parts of the state."""
 
     reads: int
@@ -142,7 +142,7 @@ def make_ground(bits: Bits, cycles: int, warmup: int, budget: int, *, over: str 
     )
 
 
-def make_start(ground: Ground, reads: int) -> Start:
+def make_start(ground: Ground, reads: int) -> WarmState:
     """Group the pages by the parts of their state that are read, after visits to all pages in every warm-up cycle."""
     pages = ground.bits.shape[1]
     seen, last = np.zeros(pages, dtype=np.int32), np.zeros(pages, dtype=np.int32)
@@ -164,7 +164,7 @@ def make_start(ground: Ground, reads: int) -> Start:
     table[:, HEAD] = first
     table[:, END] = np.r_[first[1:], pages]
     sums = np.stack([total, decay], axis=1)[order[first]]
-    return Start(reads, order.astype(np.uint32), table, sums)
+    return WarmState(reads, order.astype(np.uint32), table, sums)
 
 
 def make_room(ground: Ground) -> Room:

@@ -45,7 +45,7 @@ from recrawl.evolve.ground import (
     Members,
     Room,
     Small,
-    Start,
+    WarmState,
 )
 from recrawl.evolve.merging import merge_lists, pairwise_sum, sink
 from recrawl.policies.formulas.closure import TERMINAL, Codes, run
@@ -57,7 +57,7 @@ def simulate(
     value: FloatArray,
     size: int,
     ground: Ground,
-    start: Start,
+    start: WarmState,
     room: Room,
     found: IntArray,
     ndcg: FloatArray,

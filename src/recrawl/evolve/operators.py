@@ -18,8 +18,8 @@ from recrawl.evolve.creation import new_tree
 from recrawl.evolve.population import (
     MAX_NODES,
     Dice,
+    FormulaPopulation,
     Leaves,
-    Population,
     arity,
     copy_piece,
     depth_of,
@@ -34,7 +34,7 @@ INNER = 0.9  # how many crossover points are functions rather than leaves (Koza 
 
 
 @dataclass(frozen=True)
-class Rates:
+class OperatorRates:
     """How individuals are made; the paper's values."""
 
     reproduction: float = 0.15
@@ -45,9 +45,11 @@ class Rates:
     depth: int = 9  # of what crossover and mutation make
 
 
-def breed(parents: Population, fitness: FloatArray, rates: Rates, leaves: Leaves, dice: Dice) -> Population:
+def breed(
+    parents: FormulaPopulation, fitness: FloatArray, rates: OperatorRates, leaves: Leaves, dice: Dice
+) -> FormulaPopulation:
     """Make the next generation; the best parent is its first individual."""
-    children = Population.empty(len(parents))
+    children = FormulaPopulation.empty(len(parents))
     shares = np.array([rates.reproduction, rates.crossover, rates.swap, rates.replacement])
     _breed(
         parents.code, parents.value, parents.size, fitness, shares, rates.tournament, rates.depth,

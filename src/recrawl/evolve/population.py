@@ -23,7 +23,7 @@ Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers
 
 
 @dataclass
-class Population:
+class FormulaPopulation:
     """Formulas side by side: row i has size[i] codes and as many numbers (0 where the code is no constant)."""
 
     code: npt.NDArray[np.int16]
@@ -31,13 +31,13 @@ class Population:
     size: npt.NDArray[np.int64]
 
     @classmethod
-    def empty(cls, count: int) -> Population:
+    def empty(cls, count: int) -> FormulaPopulation:
         """Make room for so many formulas."""
         shape = (count, MAX_NODES)
         return cls(np.zeros(shape, dtype=np.int16), np.zeros(shape), np.zeros(count, dtype=np.int64))
 
     @classmethod
-    def of(cls, expressions: list[Expression]) -> Population:
+    def of(cls, expressions: list[Expression]) -> FormulaPopulation:
         """Pack expressions."""
         held = cls.empty(len(expressions))
         for i, expression in enumerate(expressions):
@@ -147,7 +147,7 @@ def copy_piece(
     return at
 
 
-def depths(population: Population) -> npt.NDArray[Any]:
+def depths(population: FormulaPopulation) -> npt.NDArray[Any]:
     """Return the depth of every formula."""
     heights = np.empty(MAX_NODES, dtype=np.int64)
     return np.array([depth_of(population.code[i], population.size[i], heights) for i in range(len(population))])

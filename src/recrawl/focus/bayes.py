@@ -9,12 +9,12 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import FloatArray
-from recrawl.focus.scores import DIRTY, FRONTIER, HEAD, MARKS, N_DIRTY, N_SEEN, PARENTS, STATUS, State, Web
+from recrawl.focus.scores import DIRTY, FRONTIER, HEAD, MARKS, N_DIRTY, N_SEEN, PARENTS, STATUS, CrawlArrays, State
 
 RETRAIN_EVERY = 500  # pages between two trainings
 
 
-class Links(NamedTuple):
+class LinkWords(NamedTuple):
     """What the on-line link classifier has counted: words of links that led to good and to other pages."""
 
     good: npt.NDArray[np.int64]
@@ -23,15 +23,15 @@ class Links(NamedTuple):
     anchors: FloatArray  # of each URL: sum of the log-odds of the anchors of its links
 
 
-def new_links(web: Web) -> Links:
+def new_links(web: CrawlArrays) -> LinkWords:
     """Allocate the counts for the words of `web`."""
     words = 1 + int(max(web.word.max(initial=0), web.anchor.max(initial=0)))
     known = np.zeros(words, dtype=np.int64)
-    return Links(known, known.copy(), np.zeros(words), np.zeros(len(web.start) - 1))
+    return LinkWords(known, known.copy(), np.zeros(words), np.zeros(len(web.start) - 1))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def forget(links: Links) -> None:
+def forget(links: LinkWords) -> None:
     """Begin a new crawl."""
     links.good[:] = 0
     links.other[:] = 0
@@ -40,7 +40,7 @@ def forget(links: Links) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def odds_of(web: Web, state: State, links: Links, number: int) -> float:
+def odds_of(web: CrawlArrays, state: State, links: LinkWords, number: int) -> float:
     """Log-odds that a URL is good: the words of its address, and of its anchors, averaged over the links to it."""
     odds = links.anchors[number] / state.row[number, PARENTS]
     if len(web.word_start) > 0:
@@ -51,7 +51,7 @@ def odds_of(web: Web, state: State, links: Links, number: int) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def learn(web: Web, state: State, links: Links, number: int) -> None:
+def learn(web: CrawlArrays, state: State, links: LinkWords, number: int) -> None:
     """Count the words of a downloaded page's address and anchors for its class; read the anchors of its own links."""
     page = state.page[number]
     counts = links.good if web.good[page] else links.other
@@ -71,7 +71,7 @@ def learn(web: Web, state: State, links: Links, number: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def retrain(web: Web, state: State, links: Links) -> None:
+def retrain(web: CrawlArrays, state: State, links: LinkWords) -> None:
     """Make log-odds of the counts (Laplace's rule); all of the frontier must be ranked anew."""
     words = len(links.odds)
     good, other = links.good.sum() + words, links.other.sum() + words

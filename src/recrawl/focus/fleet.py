@@ -14,8 +14,8 @@ import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, mix
 from recrawl.errors import InputError
-from recrawl.focus.scores import Web
-from recrawl.focus.simulator import Crawl, Desk, new_desk, simulate
+from recrawl.focus.scores import CrawlArrays
+from recrawl.focus.simulator import Desk, FocusedCrawl, new_desk, simulate
 from recrawl.focus.strategy import Strategy
 from recrawl.progress import Advance, silent
 
@@ -26,7 +26,7 @@ Task = tuple[Strategy, int]  # what to crawl by, and the seed of chance
 class Fleet:
     """Crawlers of one web, each with a desk of its own."""
 
-    def __init__(self, web: Web, jobs: int = 1) -> None:
+    def __init__(self, web: CrawlArrays, jobs: int = 1) -> None:
         if jobs < 1:
             raise InputError(f"there must be at least one job, not {jobs}")
         self.web = web
@@ -35,7 +35,7 @@ class Fleet:
         for _ in range(jobs):
             self._desks.put(new_desk(web))
 
-    def crawl(self, strategy: Strategy, seeds: PageIds, pages: int, seed: int) -> Crawl:
+    def crawl(self, strategy: Strategy, seeds: PageIds, pages: int, seed: int) -> FocusedCrawl:
         """Run one crawl."""
         desk = self._desks.get()
         try:
@@ -50,7 +50,7 @@ class Fleet:
         pages: int,
         runs: Sequence[int],
         advance: Advance = silent,
-    ) -> list[list[Crawl]]:
+    ) -> list[list[FocusedCrawl]]:
         """Run every strategy with every seed of chance; returns crawls[strategy][run]."""
         tasks = [(strategy, run) for strategy in strategies for run in runs]
         done = self._each(lambda task: self.crawl(task[0], seeds, pages, task[1]), tasks, advance)
@@ -77,7 +77,7 @@ class Fleet:
             pool.shutdown(cancel_futures=True)
 
 
-def fitness(crawl: Crawl, explore: float = 0.0) -> float:
+def fitness(crawl: FocusedCrawl, explore: float = 0.0) -> float:
     """Good pages / pages (eq. 1); with `explore` a good page d links from the seeds counts 1 + explore * (d - 1)."""
     if not len(crawl.pages):
         return 0.0

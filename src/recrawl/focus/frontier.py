@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba import njit, uint64
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.focus.bayes import Links, odds_of
+from recrawl.focus.bayes import LinkWords, odds_of
 from recrawl.focus.scores import (
     ANCESTOR,
     ANCHOR,
@@ -39,8 +39,8 @@ from recrawl.focus.scores import (
     STATUS,
     UNIT,
     WIDE_COMM_OUT,
+    CrawlArrays,
     State,
-    Web,
 )
 
 FILL = 50  # so many URLs are taken at a time
@@ -105,7 +105,7 @@ def scramble(key: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def enter(web: Web, state: State, frontier: Frontier, seed: int) -> None:
+def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: int) -> None:
     """Make room in the frontier for the URLs that were discovered since the last filling (seeds are none)."""
     host, part, row, entered = frontier.host, frontier.part, state.row, 0
     for number in range(frontier.size[1], state.tally[N_SEEN]):
@@ -120,7 +120,9 @@ def enter(web: Web, state: State, frontier: Frontier, seed: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def rank(web: Web, state: State, frontier: Frontier, links: Links, weights: FloatArray, within: IntArray) -> None:
+def rank(
+    web: CrawlArrays, state: State, frontier: Frontier, links: LinkWords, weights: FloatArray, within: IntArray
+) -> None:
     """Compute the parts of the ranks of all URLs whose scores have changed, one sub-strategy after the other."""
     row, wide, value, hint, chance = state.row, state.wide, web.value, state.hint, frontier.chance
     part, top, out, in_ = frontier.part, frontier.top, frontier.base[0], frontier.base[1]

@@ -60,7 +60,7 @@ class Genome:
 
 
 @dataclass(frozen=True)
-class Settings:
+class GeneticSettings:
     """The paper's settings."""
 
     population: int = 50
@@ -94,7 +94,7 @@ Evaluate = Callable[[list[BoolArray]], FloatArray]
 def evolve_bits(
     evaluate: Evaluate,
     length: int,
-    settings: Settings,
+    settings: GeneticSettings,
     seed: int,
     start: Sequence[BoolArray] = (),
     advance: Advance = silent,
@@ -144,7 +144,7 @@ def survivors(everyone: Sequence[BoolArray], worth: FloatArray, count: int) -> l
 
 
 def breed(
-    population: Sequence[BoolArray], fitness: FloatArray, settings: Settings, rng: np.random.Generator
+    population: Sequence[BoolArray], fitness: FloatArray, settings: GeneticSettings, rng: np.random.Generator
 ) -> list[BoolArray]:
     """Make as many children as there are parents."""
     total = float(fitness.sum())
@@ -187,7 +187,7 @@ def evolve(
     fleet: Fleet,
     seeds: PageIds,
     pages: int,
-    settings: Settings,
+    settings: GeneticSettings,
     seed: int,
     search: Search | None = None,
     advance: Advance = silent,

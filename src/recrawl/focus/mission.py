@@ -20,7 +20,7 @@ REACH_SHARE = 20  # on a small graph a crawl is one page in twenty of those that
 
 
 @dataclass(frozen=True)
-class Start:
+class Seeding:
     """Pages to start from, and how far everything lies from them."""
 
     seeds: PageIds
@@ -45,12 +45,12 @@ class Mission:
         """Learn the topic that `spec` names."""
         return cls(web, learn_topic(web, spec, seed), jobs)
 
-    def start(self, seeds: PageIds) -> Start:
+    def start(self, seeds: PageIds) -> Seeding:
         """Start from these pages; they must lie in the graph."""
         checked = check_seeds(self.web.graph, seeds)
-        return Start(checked, self.web.graph.distances(checked))
+        return Seeding(checked, self.web.graph.distances(checked))
 
-    def examples(self, seed: int = 0) -> Start:
+    def examples(self, seed: int = 0) -> Seeding:
         """Start from the pages that the topic was taught with, as the paper evolves; from some of them if that is most.
 
         A crawl that starts from most of the relevant pages has little to find.
@@ -59,7 +59,7 @@ class Mission:
         examples = np.random.default_rng(seed).permutation(self.topic.examples)
         return self.start(examples[: self._most(len(examples))])
 
-    def draw(self, count: int, seed: int) -> Start:
+    def draw(self, count: int, seed: int) -> Seeding:
         """Start from relevant pages drawn at random, at most an eighth of them; those with links before the others."""
         order = np.random.default_rng(seed).permutation(self._relevant())
         linking = np.diff(self.web.graph.start)[order] > 0
@@ -76,12 +76,12 @@ class Mission:
     def _most(self, count: int) -> int:
         return max(min(count, int(self.topic.good.sum()) // SEED_SHARE), 1)
 
-    def good_within(self, start: Start) -> int:
+    def good_within(self, start: Seeding) -> int:
         """How many relevant pages can be reached."""
         return int((self.topic.good & (start.distance != UNREACHED)).sum())
 
 
-def default_pages(start: Start, good: int) -> int:
+def default_pages(start: Seeding, good: int) -> int:
     """How long a crawl should be: 10,000 pages, or what the graph and the topic allow.
 
     That is one page in twenty of those in reach, and not more than there are relevant ones: beyond that all strategies
@@ -93,7 +93,7 @@ def default_pages(start: Start, good: int) -> int:
     return max(allowed // 50 * 50, min(allowed, 50))
 
 
-def check_room(start: Start, pages: int = 0) -> None:
+def check_room(start: Seeding, pages: int = 0) -> None:
     """Raise InputError where there is nothing to rank: the seeds lead nowhere, or the crawl ends among them."""
     count = len(start.seeds)
     if start.reach <= count:

@@ -7,12 +7,12 @@ import numpy.typing as npt
 
 from recrawl.columns import FloatArray
 from recrawl.focus.crawl_graph import CrawlGraph
-from recrawl.focus.scores import Web, classifier_order
+from recrawl.focus.scores import CrawlArrays, classifier_order
 from recrawl.focus.topic import Topic
 from recrawl.focus.web import TopicalWeb, WordLists
 
 
-def prepare(web: TopicalWeb, topic: Topic) -> Web:
+def prepare(web: TopicalWeb, topic: Topic) -> CrawlArrays:
     """Judge every page and every link of the web by the topic."""
     addresses, anchors = _dense_words(web)
     return judged(web.graph, topic.svm, link_similarity(web, topic), addresses, anchors)
@@ -24,7 +24,7 @@ def judged(
     hint: npt.NDArray[np.float32] | None = None,
     addresses: WordLists | None = None,
     anchors: WordLists | None = None,
-) -> Web:
+) -> CrawlArrays:
     """Arrange a graph and the classifier's scores; words are numbered from 0, what is None is not known.
 
     The types of the arrays are always the same, so that the simulator is compiled once.
@@ -32,7 +32,7 @@ def judged(
     order, value = classifier_order(svm)
     none = WordLists(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32))
     addresses, anchors = addresses or none, anchors or none
-    return Web(
+    return CrawlArrays(
         start=graph.start.astype(np.int64),
         out=graph.out.astype(np.int32),
         source=graph.source.astype(np.int32),

@@ -56,7 +56,7 @@ COLUMNS = 16
 DIRTY, GROWN, MEMBER, LEVEL = 1, 2, 4, 8  # marks; LEVEL and the three bits after it: in `queue[k]`
 
 
-class Web(NamedTuple):
+class CrawlArrays(NamedTuple):
     """What the simulator reads: the link graph and the classifier's judgement of every page."""
 
     start: IntArray
@@ -100,7 +100,7 @@ N_SEEN, N_DOWNLOADED, N_LINKS, N_DIRTY, N_GROWN, N_QUEUE = 0, 1, 2, 3, 4, 5  # N
 TALLIES = 16
 
 
-def new_state(web: Web) -> State:
+def new_state(web: CrawlArrays) -> State:
     """Allocate the state of a crawl over `web`."""
     pages, links = len(web.start) - 1, len(web.out)
     hosts = int(web.host.max(initial=0)) + 1
@@ -154,7 +154,7 @@ def see_seed(state: State, page: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def download(web: Web, state: State, number: int, levels: int, hinted: bool) -> None:
+def download(web: CrawlArrays, state: State, number: int, levels: int, hinted: bool) -> None:
     """Download a URL: it joins D (and C, if good), its links become known, the scores of their targets follow.
 
     Only `levels` generations of ancestors are kept up, and anchors only if `hinted`.
@@ -212,7 +212,7 @@ def download(web: Web, state: State, number: int, levels: int, hinted: bool) -> 
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _look_up(web: Web, state: State, first: int, last: int, depth: int) -> int:
+def _look_up(web: CrawlArrays, state: State, first: int, last: int, depth: int) -> int:
     """Number the targets of these links, new ones as they come; return how many are in the community."""
     row, inside, seen = state.row, 0, state.tally[N_SEEN]
     for e in range(first, last):
@@ -231,7 +231,7 @@ def _look_up(web: Web, state: State, first: int, last: int, depth: int) -> int:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _tell_parents(web: Web, state: State, number: int) -> None:
+def _tell_parents(web: CrawlArrays, state: State, number: int) -> None:
     """Note for every downloaded page with a link to the new member that it has one more."""
     row = state.row
     link = row[number, HEAD]
@@ -246,7 +246,7 @@ def _tell_parents(web: Web, state: State, number: int) -> None:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def settle(web: Web, state: State, levels: int) -> None:
+def settle(web: CrawlArrays, state: State, levels: int) -> None:
     """Carry on what is noted: ancestors level by level, then new members among the links of downloaded pages."""
     row, wide, targets, queue, tally, dirty = state.row, state.wide, state.target, state.queue, state.tally, state.dirty
     for k in range(levels - 1):
@@ -287,7 +287,7 @@ def settle(web: Web, state: State, levels: int) -> None:
     tally[N_GROWN] = 0
 
 
-def scores_of(web: Web, state: State, page: int) -> FloatArray:
+def scores_of(web: CrawlArrays, state: State, page: int) -> FloatArray:
     """Return the settled scores of a URL, in the order of SCORES + EXTRAS (QUEUE and BAYES are the simulator's)."""
     number = state.number[page]
     row, tally = state.row[number], state.tally

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from numba import njit, uint64
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
-from recrawl.focus.bayes import RETRAIN_EVERY, Links, forget, learn, new_links, retrain
+from recrawl.focus.bayes import RETRAIN_EVERY, LinkWords, forget, learn, new_links, retrain
 from recrawl.focus.frontier import FILL, GOLDEN, Frontier, best, empty, enter, new_frontier, rank, scramble
 from recrawl.focus.scores import (
     ALL_SCORES,
@@ -27,8 +27,8 @@ from recrawl.focus.scores import (
     LEVELS,
     PARENT,
     STATUS,
+    CrawlArrays,
     State,
-    Web,
     clear,
     download,
     new_state,
@@ -45,16 +45,16 @@ class Desk:
 
     state: State
     frontier: Frontier
-    links: Links
+    links: LinkWords
 
 
-def new_desk(web: Web) -> Desk:
+def new_desk(web: CrawlArrays) -> Desk:
     """Allocate the room for crawls over `web`."""
     return Desk(new_state(web), new_frontier(len(web.start) - 1), new_links(web))
 
 
 @dataclass(frozen=True)
-class Crawl:
+class FocusedCrawl:
     """What a simulated crawl downloaded, in order, and how many links from the seeds it then knew each page to be."""
 
     pages: PageIds
@@ -68,8 +68,8 @@ class Crawl:
 
 
 def simulate(
-    web: Web, desk: Desk, seeds: PageIds, weights: FloatArray, within: Sequence[int], pages: int, seed: int
-) -> Crawl:
+    web: CrawlArrays, desk: Desk, seeds: PageIds, weights: FloatArray, within: Sequence[int], pages: int, seed: int
+) -> FocusedCrawl:
     """Crawl up to `pages` pages from `seeds`.
 
     `weights` has a row of weights (in the order of ALL_SCORES) for each sub-strategy; row i ranks the URLs that are at
@@ -91,15 +91,15 @@ def simulate(
         depth,
     )
     pages_ = downloaded[:count]
-    return Crawl(pages_, depth[:count], web.good[pages_])
+    return FocusedCrawl(pages_, depth[:count], web.good[pages_])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _crawl(
-    web: Web,
+    web: CrawlArrays,
     state: State,
     frontier: Frontier,
-    links: Links,
+    links: LinkWords,
     seeds: PageIds,
     weights: FloatArray,
     within: IntArray,

@@ -34,7 +34,7 @@ CHUNK = 20_000
 
 
 @dataclass(frozen=True)
-class Quality:
+class ClassifierQuality:
     """How good the classifier is: on held-out training pages, and against the label where there is one."""
 
     positives: int
@@ -63,7 +63,7 @@ class Topic:
     examples: PageIds  # the pages it was taught with, as seeds to start from
     similarity: FloatArray  # of each word to the topic: its weight in the mean relevant page, times its idf
     idf: FloatArray  # of each word in the web
-    quality: Quality
+    quality: ClassifierQuality
 
     @property
     def good(self) -> BoolArray:
@@ -128,7 +128,7 @@ def _machine(seed: int) -> LinearSVC:
     return LinearSVC(C=1.0, class_weight="balanced", random_state=seed)  # five negatives to a positive
 
 
-def _quality(X: csr_matrix, y: Any, scores: FloatArray, label: BoolArray | None, seed: int) -> Quality:
+def _quality(X: csr_matrix, y: Any, scores: FloatArray, label: BoolArray | None, seed: int) -> ClassifierQuality:
     folds = min(5, int(y.sum()), int(len(y) - y.sum()))
     precision = recall = f1 = auc = np.nan
     if folds >= 2:
@@ -139,7 +139,7 @@ def _quality(X: csr_matrix, y: Any, scores: FloatArray, label: BoolArray | None,
         auc = _auc(held_out[y == 1], held_out[y == 0])
     good = scores > 0
     label_precision, label_recall = _precision_recall(good, label) if label is not None else (np.nan, np.nan)
-    return Quality(
+    return ClassifierQuality(
         int(y.sum()),
         int(len(y) - y.sum()),
         folds if folds >= 2 else 0,

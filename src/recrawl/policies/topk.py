@@ -61,7 +61,7 @@ class Random:
             return np.asarray(draw ** (1.0 / memory.importance))
 
 
-class Age:
+class LongestUnvisited:
     """The longest unvisited first: t."""
 
     def score(self, memory: Memory, at: float) -> FloatArray:
@@ -108,7 +108,7 @@ def _rand(setting: Setting) -> Policy:
 
 @policies.add("age", formula="t", source="Santos 2014 §5.1")
 def _age(setting: Setting) -> Policy:
-    return TopK(Age())
+    return TopK(LongestUnvisited())
 
 
 @policies.add("tx", formula="t * X", source="Santos 2013")

@@ -83,7 +83,7 @@ def _alive(recording: Recording, length_days: float, most: int) -> IntArray:
 
 
 @dataclass(frozen=True)
-class Rates:
+class ChangeRates:
     """Rates of a set of sites, as shares; NaN where the recording does not say."""
 
     daily: float
@@ -96,7 +96,7 @@ class Rates:
 
 
 def rates_by_site(recording: Recording) -> dict[str, FloatArray]:
-    """Return every rate of `Rates` for every site."""
+    """Return every rate of `ChangeRates` for every site."""
 
     def rate(length_days: float, *columns: str, none_of: bool = False) -> FloatArray:
         """Count the changes in which one of the columns is above zero, or none of them is."""
@@ -118,9 +118,9 @@ def rates_by_site(recording: Recording) -> dict[str, FloatArray]:
     }
 
 
-def mean_rates(by_site: dict[str, FloatArray], weights: FloatArray) -> Rates:
+def mean_rates(by_site: dict[str, FloatArray], weights: FloatArray) -> ChangeRates:
     """Return the weighted means over the sites whose rate is known."""
-    return Rates(**{name: _mean(rates, weights) for name, rates in by_site.items()})
+    return ChangeRates(**{name: _mean(rates, weights) for name, rates in by_site.items()})
 
 
 def _mean(values: FloatArray, weights: FloatArray) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.progress import Advance, silent
-from recrawl.recording.change_rates import DAY, WEEK, Rates, mean_rates, periods, rates_by_site
+from recrawl.recording.change_rates import DAY, WEEK, ChangeRates, mean_rates, periods, rates_by_site
 from recrawl.recording.link_graph import LinkGraph, link_graph
 from recrawl.recording.recording import Recording
 from recrawl.recording.schema import SCHEMA
@@ -21,7 +21,7 @@ BIN_ENDS = (0, 1, 2, 4, 8, 16, 32, 64)
 
 
 @dataclass(frozen=True)
-class Row:
+class SummaryRow:
     """A site, or all sites of a kind."""
 
     name: str
@@ -31,7 +31,7 @@ class Row:
     changes: int
     days: float  # of the longest watched site
     never: float  # share of the pages that did not change
-    rates: Rates  # weighted by page
+    rates: ChangeRates  # weighted by page
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Summary:
     born: int
     died: int
     had_changed_before: int
-    whole: Row
-    mean_of_sites: Rates
-    kinds: tuple[Row, ...]
-    sites: tuple[Row, ...]
+    whole: SummaryRow
+    mean_of_sites: ChangeRates
+    kinds: tuple[SummaryRow, ...]
+    sites: tuple[SummaryRow, ...]
     changes_per_page: tuple[Bin, ...]
     quantiles: dict[str, float]  # of the changes per page
     mass_share: float  # of the changes, NaN where not known
@@ -144,10 +144,10 @@ class _Sites:
             rates=rates_by_site(recording),
         )
 
-    def row(self, name: str, kind: str, sites: IntArray) -> Row:
+    def row(self, name: str, kind: str, sites: IntArray) -> SummaryRow:
         """Sum up some sites."""
         pages = int(self.pages[sites].sum())
-        return Row(
+        return SummaryRow(
             name,
             kind,
             sites=len(sites),

@@ -11,13 +11,13 @@ cell (where that is a pooled one, else it is left out). The order of the hashes 
 pooling does not bias the test, as pooling what came and what went would. With fewer than two cells there is no test:
 p is NaN and only the effect size can decide.
 
-Large samples: on a long page a slight shift of common words has a tiny p. `Rule.effect` asks besides for Cramer's
+Large samples: on a long page a slight shift of common words has a tiny p. `ChangeRule.effect` asks besides for Cramer's
 V = sqrt(X2 / (A + B)), which is 0 for equal distributions, 1 for disjoint ones and does not grow with the page: 0.1 is
 by convention a small effect.
 
 Two versions of a page are not independent samples: what was not edited is in both. So the test is conservative, and a
-change that is significant by it rewrote a good part of the page. `Rule.rewritten` takes instead the share of the words
-that were added or removed, |a - b| / (A + B) summed over the words, as a plain effect size.
+change that is significant by it rewrote a good part of the page. `ChangeRule.rewritten` takes instead the share of the
+words that were added or removed, |a - b| / (A + B) summed over the words, as a plain effect size.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ EXPECTED = 5.0  # in each cell of the test
 SMALL_EFFECT = 0.1  # of Cramer's V, by convention
 
 
-class Kind(IntEnum):
+class ChangeKind(IntEnum):
     """What sort of change, from none to great; a later kind is a greater change."""
 
     SAME = 0  # nothing differs
@@ -63,7 +63,7 @@ class Version:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ChangeRule:
     """When a change is significant: the chi-squared test at `level`, and an effect of at least this size.
 
     With `test=False` the effect sizes alone decide: Cramer's V of at least `effect` and a share of `rewritten` words.
@@ -81,7 +81,7 @@ class Rule:
         return not self.test or p < self.level
 
 
-PAPER = Rule()
+PAPER = ChangeRule()
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Distance:
 class Change:
     """What differs between two versions of a page."""
 
-    kind: Kind
+    kind: ChangeKind
     distance: Distance
     simhash_bits: int  # in which the simhashes differ
     words_added: Mapping[str, int] = field(default_factory=dict)
@@ -114,7 +114,7 @@ class Change:
     @property
     def significant(self) -> bool:
         """Whether the distribution of the words is another, by the rule that was asked for."""
-        return self.kind == Kind.SIGNIFICANT
+        return self.kind == ChangeKind.SIGNIFICANT
 
     @property
     def significance(self) -> float:
@@ -127,7 +127,7 @@ class Change:
         return self.distance.magnitude
 
 
-def compare(old: Version, new: Version, rule: Rule = PAPER) -> Change:
+def compare(old: Version, new: Version, rule: ChangeRule = PAPER) -> Change:
     """Say what changed from one version to another."""
     before, after = Counter(split_words(old.text)), Counter(split_words(new.text))
     distance = distance_of(bag_of(old.text), bag_of(new.text))
@@ -143,18 +143,20 @@ def compare(old: Version, new: Version, rule: Rule = PAPER) -> Change:
     )
 
 
-def _kind(old: Version, new: Version, same_words: bool, links: bool, distance: Distance, rule: Rule) -> Kind:
+def _kind(
+    old: Version, new: Version, same_words: bool, links: bool, distance: Distance, rule: ChangeRule
+) -> ChangeKind:
     if not old.text.strip() and not new.text.strip():
         if digest_of_bytes(old.body) != digest_of_bytes(new.body):
-            return Kind.OPAQUE
-        return Kind.LINKS if links else Kind.SAME
+            return ChangeKind.OPAQUE
+        return ChangeKind.LINKS if links else ChangeKind.SAME
     if digest(old.text) == digest(new.text):
-        return Kind.LINKS if links else Kind.SAME
+        return ChangeKind.LINKS if links else ChangeKind.SAME
     if stable_text(old.text) == stable_text(new.text):
-        return Kind.LINKS if links else Kind.ROTATING
+        return ChangeKind.LINKS if links else ChangeKind.ROTATING
     if same_words:
-        return Kind.ORDER
-    return Kind.SIGNIFICANT if rule.holds(distance.p, distance.effect, distance.rewritten) else Kind.WORDS
+        return ChangeKind.ORDER
+    return ChangeKind.SIGNIFICANT if rule.holds(distance.p, distance.effect, distance.rewritten) else ChangeKind.WORDS
 
 
 def distance_of(old: Bag, new: Bag) -> Distance:

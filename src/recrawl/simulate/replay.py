@@ -24,7 +24,7 @@ EPOCH = dt.datetime(2025, 1, 1, tzinfo=dt.UTC)  # day 0 on the replayed web's ca
 SITEMAP_LIMIT = 50_000
 
 
-class Validators(StrEnum):
+class ServedValidators(StrEnum):
     """How the server sets ETag and Last-Modified."""
 
     HONEST = "honest"
@@ -68,7 +68,7 @@ class ReplayServer:
 
     rendering: Rendering
     now: Callable[[], float]
-    validators: Validators = Validators.HONEST
+    validators: ServedValidators = ServedValidators.HONEST
     lastmod: Lastmod = Lastmod.ABSENT
     robots: str = "User-agent: *\nAllow: /\n"
     log: list[Asked] = field(default_factory=list)
@@ -143,11 +143,11 @@ class ReplayServer:
         self._requests += 1
         version = self.rendering.version(page, at)
         match self.validators:
-            case Validators.ABSENT:
+            case ServedValidators.ABSENT:
                 return {}
-            case Validators.CONSTANT:
+            case ServedValidators.CONSTANT:
                 return {"ETag": f'"{page}"'}
-            case Validators.FRESH:
+            case ServedValidators.FRESH:
                 return {"ETag": f'"{page}-{self._requests}"'}
         changed = EPOCH + dt.timedelta(days=self.rendering.changed_at(page, version))
         return {"ETag": f'"{page}-{version}"', "Last-Modified": format_datetime(changed, usegmt=True)}

@@ -10,7 +10,7 @@ import pytest
 from recrawl.cycle import run_cycle
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.classical.adaptive import Nutch, StormCrawler
-from recrawl.policies.classical.intervals import Intervals, Rule
+from recrawl.policies.classical.intervals import IntervalRule, Intervals
 from recrawl.policy import Setting
 from recrawl.simulate.recorded import RecordedWorld
 from support.handmade_memory import choice, remember, visits
@@ -19,7 +19,7 @@ from support.small_recordings import recording
 MINUTE = 1 / 1440
 
 
-def schedule(rule: Rule, *steps: tuple[str, float]) -> list[list[float]]:
+def schedule(rule: IntervalRule, *steps: tuple[str, float]) -> list[list[float]]:
     """Visit one page with these outcomes at these times; return its interval and due time after each visit, rounded."""
     policy = Intervals(rule)
     found = []

@@ -35,7 +35,7 @@ class Hits:
 
 
 @dataclass(frozen=True)
-class Copies:
+class IndexedCopies:
     """What a score takes of the copies besides the postings; columns by page."""
 
     number: int  # N: how many copies there are
@@ -91,20 +91,20 @@ def _documents(page: PageIds, word: IntArray, count: IntArray) -> Iterator[tuple
         yield owner, terms[end - size : end]
 
 
-def search(index: Index, queries: Sequence[Query], copies: Copies, top: int = TOP) -> list[Hits]:
+def search(index: Index, queries: Sequence[Query], copies: IndexedCopies, top: int = TOP) -> list[Hits]:
     """Answer every query with at most `top` pages; a query that no copy holds a word of has no hits."""
     words = sorted({word for query in queries for word in query.words})
     weights = {word: _weigh(*index.postings(word), copies) for word in words}
     return [_answer(query, weights, copies, top) for query in queries]
 
 
-def _weigh(pages: PageIds, counts: IntArray, copies: Copies) -> tuple[PageIds, FloatArray]:
+def _weigh(pages: PageIds, counts: IntArray, copies: IndexedCopies) -> tuple[PageIds, FloatArray]:
     """Return the pages that hold a word, and what the word adds to the score of each."""
     idf = 1.0 + np.log(max(copies.number, 1) / (len(pages) + 1.0))
     return pages, np.sqrt(counts) * (idf * idf) / np.sqrt(np.maximum(copies.length[pages], 1.0))
 
 
-def _answer(query: Query, weights: dict[int, tuple[PageIds, FloatArray]], copies: Copies, top: int) -> Hits:
+def _answer(query: Query, weights: dict[int, tuple[PageIds, FloatArray]], copies: IndexedCopies, top: int) -> Hits:
     total, there = np.zeros(len(copies.tie)), np.zeros(len(copies.tie), dtype=np.int64)
     for word in sorted(query.words):  # in a fixed order: sums of floats depend on it
         pages, weight = weights[word]

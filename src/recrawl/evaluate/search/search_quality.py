@@ -27,7 +27,7 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, mix
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
-from recrawl.evaluate.search.engine import TOP, Copies, Hits, Index, search
+from recrawl.evaluate.search.engine import TOP, Hits, Index, IndexedCopies, search
 from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.wordings import wordings
 from recrawl.features.pagerank import pagerank
@@ -37,7 +37,7 @@ from recrawl.simulate.recorded import RecordedWorld
 
 
 @dataclass(frozen=True)
-class Quality:
+class SearchQuality:
     """What the queries gave in one cycle; NaN where a query has no value."""
 
     fresh: FloatArray  # freshness@10 of every query
@@ -74,14 +74,14 @@ class Searcher:
         self._seen = recording.change_start[:-1].copy()  # of the copies that are searched
         self._copies = RecordedCopies(recording, self._seen, self._seen)
 
-    def judge(self, world: RecordedWorld, held: BoolArray, taken_at: FloatArray, at: float) -> Quality:
+    def judge(self, world: RecordedWorld, held: BoolArray, taken_at: FloatArray, at: float) -> SearchQuality:
         """Search the copies of the pages in `held`, taken at these times, and judge the results at `at`."""
         hits = self.search(world.seen, held, taken_at)
         stale = world.stale_since <= at
         live = self.live(at)
         return self._quality(hits, stale, live)
 
-    def ideal(self, at: float) -> Quality:
+    def ideal(self, at: float) -> SearchQuality:
         """Judge a crawler whose copies are the living pages at `at`."""
         live = self.live(at)
         hits = self.search(live.seen, live.alive, np.where(live.alive, at, np.nan))
@@ -95,7 +95,7 @@ class Searcher:
         length = np.ones(len(held)) if length is None else length
         links = self._copies.links(np.where(held, taken_at, np.nan))
         rank = np.zeros(len(held)) if links is None else pagerank(*links, len(held), tolerance=1e-6)
-        return search(self._index, self.queries, Copies(int(held.sum()), length, rank, self._tie), self.top)
+        return search(self._index, self.queries, IndexedCopies(int(held.sum()), length, rank, self._tie), self.top)
 
     def _take(self, there: BoolArray) -> None:
         """Bring the index to these entries: only copies that differ in some word asked for are replaced."""
@@ -132,10 +132,10 @@ class Searcher:
             answers.append(both)
         return _Live(answers, seen, alive)
 
-    def _quality(self, hits: list[Hits], stale: BoolArray, live: _Live) -> Quality:
+    def _quality(self, hits: list[Hits], stale: BoolArray, live: _Live) -> SearchQuality:
         rows = [self._judge(query, hits[i], stale, live, i) for i, query in enumerate(self.queries)]
         table = np.array(rows, dtype=np.float64).reshape(-1, 6)
-        return Quality(table[:, 0], table[:, 1], *(int(count) for count in table[:, 2:].sum(axis=0)))
+        return SearchQuality(table[:, 0], table[:, 1], *(int(count) for count in table[:, 2:].sum(axis=0)))
 
     def _judge(
         self, query: Query, hits: Hits, stale: BoolArray, live: _Live, number: int
@@ -153,10 +153,10 @@ class Searcher:
 
 
 _searchers: WeakKeyDictionary[Recording, Searcher] = WeakKeyDictionary()
-_views: WeakKeyDictionary[CycleView, Quality] = WeakKeyDictionary()
+_views: WeakKeyDictionary[CycleView, SearchQuality] = WeakKeyDictionary()
 
 
-def quality_of(view: CycleView, searcher: Searcher | None = None) -> Quality:
+def quality_of(view: CycleView, searcher: Searcher | None = None) -> SearchQuality:
     """Judge a cycle once, whoever asks; without a searcher by 100 queries drawn from the recording with seed 0."""
     world, memory = view.stage.truth, view.stage.memory
     if not isinstance(world, RecordedWorld):

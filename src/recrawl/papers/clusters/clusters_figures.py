@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, Experiment
+from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import budget_word, mean
 from recrawl.report.plots import COLOURS, MUTED, picture
 
@@ -21,9 +21,9 @@ CAPTIONS = {
 }
 
 
-def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
+def pictures(experiment: ClustersExperiment) -> dict[str, tuple[bytes, bytes]]:
     """Draw what was run; returns name -> (PNG, SVG)."""
-    draws: dict[str, Callable[[Experiment], Figure]] = {}
+    draws: dict[str, Callable[[ClustersExperiment], Figure]] = {}
     if experiment.counts:
         draws["figure1"] = figure1
     if experiment.features:
@@ -33,7 +33,7 @@ def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
     return {name: picture(partial(draw, experiment)) for name, draw in draws.items()}
 
 
-def figure1(experiment: Experiment) -> Figure:
+def figure1(experiment: ClustersExperiment) -> Figure:
     """The criterion by the number of clusters."""
     figure = Figure(figsize=(7.0, 3.4), layout="constrained")
     axis = figure.subplots()
@@ -49,7 +49,7 @@ def figure1(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure2(experiment: Experiment) -> Figure:
+def figure2(experiment: ClustersExperiment) -> Figure:
     """Feature sets by budget."""
     figure = Figure(figsize=(9.0, 3.2), layout="constrained")
     axis = figure.subplots()
@@ -68,7 +68,7 @@ def figure2(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure3(experiment: Experiment) -> Figure:
+def figure3(experiment: ClustersExperiment) -> Figure:
     """The four weights, cycle by cycle."""
     figure = Figure(figsize=(9.0, 3.2), layout="constrained")
     axis = figure.subplots()
@@ -87,7 +87,7 @@ def figure3(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure4(experiment: Experiment) -> Figure:
+def figure4(experiment: ClustersExperiment) -> Figure:
     """A row of panels a cycle length, a panel a measure, a group of bars a budget."""
     cycles, budgets = experiment.protocol.cycles, experiment.protocol.budgets
     figure = Figure(figsize=(13.0, 2.9 * len(cycles) + 0.5), layout="constrained")
@@ -109,7 +109,7 @@ def figure4(experiment: Experiment) -> Figure:
 _MEASURES = (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision", "MAP@10"))
 
 
-def _bars(axis: Any, experiment: Experiment, cycle: float, what: str, colour: dict[str, str]) -> None:
+def _bars(axis: Any, experiment: ClustersExperiment, cycle: float, what: str, colour: dict[str, str]) -> None:
     axis.grid(axis="y")
     width = 0.84 / len(colour)
     drawn: list[float] = []

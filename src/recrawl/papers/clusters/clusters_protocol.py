@@ -22,7 +22,7 @@ from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import ChangeRate
 from recrawl.evaluate.measures.view import CycleView
 from recrawl.evaluate.search.queries import Query, draw_queries
-from recrawl.evaluate.search.search_quality import Quality, Searcher, quality_of
+from recrawl.evaluate.search.search_quality import Searcher, SearchQuality, quality_of
 from recrawl.features.bisection import bisect
 from recrawl.papers.clusters.elbow import NUMBERS, CrossValidation, cross_validate
 from recrawl.policies.clusters.page_features import SETS, PageFeatures
@@ -42,7 +42,7 @@ COUNTED = 20_000  # pages of the cross-validation
 
 
 @dataclass(frozen=True)
-class Protocol:
+class ClustersProtocol:
     """How the experiment is run; the paper's values: cycles of 2, 4, 8 weeks, and 25, 50, 100 of 300 thousand pages."""
 
     cycles: tuple[float, ...] = (14.0, 28.0, 56.0)
@@ -85,7 +85,7 @@ class Protocol:
 
 
 @dataclass(frozen=True)
-class Run:
+class ClusterCrawl:
     """What one policy did at one cycle length and budget; NaN where a query has no value."""
 
     policy: str
@@ -110,17 +110,17 @@ class Newborn:
 
 
 @dataclass
-class Experiment:
+class ClustersExperiment:
     """All parts that were run."""
 
-    protocol: Protocol
+    protocol: ClustersProtocol
     name: str
     pages: int
     asked: list[Query] = field(default_factory=list)
     counts: dict[str, CrossValidation] = field(default_factory=dict)
     units: dict[str, IntArray] = field(default_factory=dict)  # pages of every cluster, of every site
     features: dict[tuple[str, float | int], FloatArray] = field(default_factory=dict)  # ChangeRatio by cycle
-    runs: dict[tuple[float, float | int, str], Run] = field(default_factory=dict)
+    runs: dict[tuple[float, float | int, str], ClusterCrawl] = field(default_factory=dict)
     cold: list[Newborn] = field(default_factory=list)
 
     @property
@@ -130,11 +130,11 @@ class Experiment:
 
 
 def run_experiment(
-    recording: Recording, protocol: Protocol, queries: Sequence[Query] | None = None, advance: Advance = silent
-) -> Experiment:
+    recording: Recording, protocol: ClustersProtocol, queries: Sequence[Query] | None = None, advance: Advance = silent
+) -> ClustersExperiment:
     """Run the parts that the protocol names."""
     protocol.check(recording)
-    made = Experiment(protocol, recording.name, int((recording.born <= recording.start).sum()))
+    made = ClustersExperiment(protocol, recording.name, int((recording.born <= recording.start).sum()))
     steps: list[tuple[str, Callable[[], None]]] = []
     if "counts" in protocol.parts:
         steps.append(("counts", lambda: _count(recording, made)))
@@ -153,7 +153,7 @@ def run_experiment(
     return made
 
 
-def _first_vectors(recording: Recording, protocol: Protocol, which: str) -> Any:
+def _first_vectors(recording: Recording, protocol: ClustersProtocol, which: str) -> Any:
     """Describe the pages as a crawl sees them when it begins."""
     memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=protocol.seed)
     pages = np.flatnonzero(memory.last_cycle >= 0)
@@ -161,7 +161,7 @@ def _first_vectors(recording: Recording, protocol: Protocol, which: str) -> Any:
     return PageFeatures(which, protocol.clusters, protocol.seed).learn(memory, pages)
 
 
-def _count(recording: Recording, made: Experiment) -> None:
+def _count(recording: Recording, made: ClustersExperiment) -> None:
     protocol = made.protocol
     for which in ("url", "content"):
         vectors = _first_vectors(recording, protocol, which)[:COUNTED]  # in the order of hashes: a random part
@@ -169,14 +169,14 @@ def _count(recording: Recording, made: Experiment) -> None:
         made.counts[which] = cross_validate(vectors, NUMBERS, folds=folds, seed=protocol.seed)
 
 
-def _units(recording: Recording, made: Experiment) -> None:
+def _units(recording: Recording, made: ClustersExperiment) -> None:
     vectors = _first_vectors(recording, made.protocol, "combined")
     sites = recording.site[recording.born <= recording.start]
     made.units["cluster"] = bisect(vectors, made.protocol.clusters, seed=made.protocol.seed).sizes()
     made.units["site"] = np.unique(sites, return_counts=True)[1]
 
 
-def _feature_steps(recording: Recording, made: Experiment) -> list[tuple[str, Callable[[], None]]]:
+def _feature_steps(recording: Recording, made: ClustersExperiment) -> list[tuple[str, Callable[[], None]]]:
     protocol = made.protocol
 
     def step(which: str, budget: float | int) -> Callable[[], None]:
@@ -197,7 +197,7 @@ class Kept(Measure):
     name = "Search"
     meaning = "mean average precision of the first ten search results"
     searcher: Searcher
-    found: list[Quality] = field(default_factory=list)
+    found: list[SearchQuality] = field(default_factory=list)
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Judge the cycle and keep the answer."""
@@ -206,7 +206,7 @@ class Kept(Measure):
 
 
 def _policy_steps(
-    recording: Recording, made: Experiment, queries: Sequence[Query] | None
+    recording: Recording, made: ClustersExperiment, queries: Sequence[Query] | None
 ) -> list[tuple[str, Callable[[], None]]]:
     protocol = made.protocol
     made.asked = list(queries) if queries is not None else draw_queries(recording, protocol.queries, protocol.seed)
@@ -238,14 +238,14 @@ def _policy_steps(
     ]
 
 
-def _ideal(recording: Recording, plan: Plan, searcher: Searcher) -> Run:
+def _ideal(recording: Recording, plan: Plan, searcher: Searcher) -> ClusterCrawl:
     cycles = range(plan.warmup + 1, plan.cycles(recording) + 1)
     found = [searcher.ideal(recording.start + cycle * plan.cycle_days) for cycle in cycles]
     return _run(IDEAL, np.full(len(found), np.nan), found)
 
 
-def _run(policy: str, change: FloatArray, found: Sequence[Quality]) -> Run:
-    return Run(
+def _run(policy: str, change: FloatArray, found: Sequence[SearchQuality]) -> ClusterCrawl:
+    return ClusterCrawl(
         policy,
         change,
         np.stack([quality.fresh for quality in found]),
@@ -275,7 +275,7 @@ class _Births(Measure):
         return float(found.sum()), 1.0
 
 
-def _cold_steps(recording: Recording, made: Experiment) -> list[tuple[str, Callable[[], None]]]:
+def _cold_steps(recording: Recording, made: ClustersExperiment) -> list[tuple[str, Callable[[], None]]]:
     protocol = made.protocol
     plan = replace(protocol.plan(min(protocol.cycles), min(protocol.budgets)), discover="birth")
 

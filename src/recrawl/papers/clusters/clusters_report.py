@@ -6,7 +6,7 @@ import json
 
 from recrawl.papers.clusters import clusters_tables as tables
 from recrawl.papers.clusters.clusters_figures import CAPTIONS, pictures
-from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, Experiment
+from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClustersExperiment
 from recrawl.report.result_page import Page, Picture, Section
 
 
@@ -16,7 +16,7 @@ def is_ours(name: str) -> bool:
     return name in ("results.json", "report.html") or (stem in CAPTIONS and kind in ("png", "svg"))
 
 
-def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
+def files_of(experiment: ClustersExperiment, command: str) -> dict[str, bytes]:
     """Return all files by name."""
     drawn = pictures(experiment)
     text = json.dumps(tables.results(experiment, command), indent=1, ensure_ascii=False) + "\n"
@@ -27,7 +27,7 @@ def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
     return out
 
 
-def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
+def page(experiment: ClustersExperiment, svgs: dict[str, bytes], command: str) -> Page:
     """Lay out the report: what was run, in the order of the paper."""
 
     def figure(name: str) -> list[Picture]:
@@ -60,7 +60,7 @@ def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
     )
 
 
-def headline(experiment: Experiment) -> str:
+def headline(experiment: ClustersExperiment) -> str:
     """Say in one line what was done."""
     protocol = experiment.protocol
     cycles = ", ".join(f"{cycle:g}" for cycle in protocol.cycles)
@@ -71,7 +71,7 @@ def headline(experiment: Experiment) -> str:
     )
 
 
-def cards(experiment: Experiment) -> list[tuple[str, str, str]]:
+def cards(experiment: ClustersExperiment) -> list[tuple[str, str, str]]:
     """Return the headline numbers: the best of cluster-level sampling at the first place, beside the best rival."""
     if not experiment.runs:
         return []

@@ -9,7 +9,7 @@ import numpy as np
 
 from recrawl import __version__
 from recrawl.columns import FloatArray, IntArray
-from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, Experiment, Run
+from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
 from recrawl.papers.clusters.twosample import CRITICAL, paired_t, two_sample_t
 from recrawl.report.result_page import Table
 from recrawl.report.results import number
@@ -36,7 +36,7 @@ def shown(value: float, digits: int = 4) -> str:
     return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def counts(experiment: Experiment) -> Table:
+def counts(experiment: ClustersExperiment) -> Table:
     """Fig. 1 in numbers: the elbow of each curve."""
     rows = [
         [name, str(found.best), shown(float(found.curve[found.numbers.index(found.best)])), shown(found.curve[-1])]
@@ -45,7 +45,7 @@ def counts(experiment: Experiment) -> Table:
     return Table(("words of", "clusters at the elbow", "mean cosine there", "at the largest number"), rows)
 
 
-def units(experiment: Experiment) -> Table:
+def units(experiment: ClustersExperiment) -> Table:
     """Table 2: how many pages a cluster and a site have."""
 
     def row(name: str, size: IntArray) -> list[str]:
@@ -56,7 +56,7 @@ def units(experiment: Experiment) -> Table:
     return Table(heads, [row(name, size) for name, size in experiment.units.items()])
 
 
-def features(experiment: Experiment) -> Table:
+def features(experiment: ClustersExperiment) -> Table:
     """Fig. 2 in numbers."""
     sets = list(dict.fromkeys(which for which, _ in experiment.features))
     budgets = experiment.protocol.budgets
@@ -67,7 +67,7 @@ def features(experiment: Experiment) -> Table:
     return Table(("features", *(budget_word(b) for b in budgets)), rows, note, best)
 
 
-def overall(experiment: Experiment, cycle: float, budget: float | int) -> Table:
+def overall(experiment: ClustersExperiment, cycle: float, budget: float | int) -> Table:
     """Fig. 4 in numbers, with what the two steps of judging found."""
     runs = [experiment.runs[cycle, budget, policy] for policy in experiment.policies]
     values = np.array([[mean(run.change), mean(run.fresh), mean(run.precision)] for run in runs])
@@ -82,11 +82,11 @@ def overall(experiment: Experiment, cycle: float, budget: float | int) -> Table:
     return Table(heads, rows, note, best)
 
 
-def _cases(run: Run) -> list[str]:
+def _cases(run: ClusterCrawl) -> list[str]:
     return [f"{100 * count / max(run.promised, 1):.2f}%" for count in (run.lucky, run.embarrassing)]
 
 
-def t_tests(experiment: Experiment, cycle: float, budget: float | int, what: str = "precision") -> Table:
+def t_tests(experiment: ClustersExperiment, cycle: float, budget: float | int, what: str = "precision") -> Table:
     """Table 3: t-values of cluster-level sampling against each other policy; in brackets those of the pairs."""
     others = [policy for policy in experiment.policies if policy not in CLS and policy != IDEAL]
     cells = {(c, o): _t(experiment, cycle, budget, c, o, what) for c in CLS for o in others}
@@ -104,13 +104,13 @@ def t_tests(experiment: Experiment, cycle: float, budget: float | int, what: str
 
 
 def _t(
-    experiment: Experiment, cycle: float, budget: float | int, one: str, other: str, what: str
+    experiment: ClustersExperiment, cycle: float, budget: float | int, one: str, other: str, what: str
 ) -> tuple[float, float]:
     a, b = (getattr(experiment.runs[cycle, budget, policy], what) for policy in (one, other))
     return two_sample_t(a, b), paired_t(a[None, :], b[None, :]) if what == "change" else paired_t(a, b)
 
 
-def cold(experiment: Experiment) -> Table:
+def cold(experiment: ClustersExperiment) -> Table:
     """How pages born in the window fare."""
     rows = []
     for born in experiment.cold:
@@ -134,7 +134,7 @@ def cold(experiment: Experiment) -> Table:
     return Table(heads, rows, note)
 
 
-def findings(experiment: Experiment) -> Table:
+def findings(experiment: ClustersExperiment) -> Table:
     """Say which of the paper's findings hold, by the means of all cycle lengths and budgets."""
     places = list(dict.fromkeys((c, b) for c, b, _ in experiment.runs))
 
@@ -171,7 +171,7 @@ def findings(experiment: Experiment) -> Table:
     return Table(("finding of the paper", "holds here", ""), rows, prose=True)
 
 
-def results(experiment: Experiment, command: str) -> dict[str, Any]:
+def results(experiment: ClustersExperiment, command: str) -> dict[str, Any]:
     """Return everything as JSON."""
     protocol = experiment.protocol
     return {
@@ -198,7 +198,7 @@ def results(experiment: Experiment, command: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _as_json(cycle: float, budget: float | int, run: Run) -> dict[str, Any]:
+def _as_json(cycle: float, budget: float | int, run: ClusterCrawl) -> dict[str, Any]:
     return {
         "cycle_days": cycle,
         "budget": budget,

@@ -23,7 +23,7 @@ from scipy.sparse import csr_matrix
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
-from recrawl.papers.experts.snapshots import Bags, Snapshots, Versions
+from recrawl.papers.experts.snapshots import Snapshots, VersionBags, Versions
 from recrawl.see.words import Buckets
 
 Shares = npt.NDArray[np.float32]
@@ -70,7 +70,7 @@ def related_features(snapshots: Snapshots, row: int, other: int, window: Window)
     return _related(bags.start, bags.bucket, bags.share, version[row], version[other], window.length)
 
 
-def version_products(bags: Bags, versions: IntArray) -> npt.NDArray[np.float32]:
+def version_products(bags: VersionBags, versions: IntArray) -> npt.NDArray[np.float32]:
     """Scalar products of the unigram distributions of some versions."""
     parts = [slice(int(bags.start[v]), int(bags.start[v + 1])) for v in versions]
     start = np.append(0, np.cumsum([part.stop - part.start for part in parts]))

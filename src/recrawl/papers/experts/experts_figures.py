@@ -13,7 +13,7 @@ from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval
 from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
-from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, Outcome
+from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.plots import COLOURS, INK, MUTED, picture
 
 CAPTIONS = {
@@ -24,7 +24,7 @@ COLOUR = {DRAW: COLOURS[3], MAJORITY: MUTED, OWN: COLOURS[1], MULTIPLE: COLOURS[
 SMOOTH = 15  # days
 
 
-def draw(outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison]) -> dict[str, tuple[bytes, bytes]]:
+def draw(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison]) -> dict[str, tuple[bytes, bytes]]:
     """Draw everything; returns name -> (PNG, SVG)."""
     out = {"figures6-7": picture(partial(accuracy, outcomes))}
     if crawls:
@@ -32,7 +32,7 @@ def draw(outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison]) -> dict[
     return out
 
 
-def accuracy(outcomes: Sequence[Outcome]) -> Figure:
+def accuracy(outcomes: Sequence[TrialOutcome]) -> Figure:
     """One column a protocol: training sizes above, numbers of experts below."""
     figure = Figure(figsize=(11.0, 5.8), layout="constrained")
     axes = figure.subplots(2, len(outcomes), squeeze=False)
@@ -45,7 +45,7 @@ def accuracy(outcomes: Sequence[Outcome]) -> Figure:
     return figure
 
 
-def _sizes(axis: Any, outcome: Outcome) -> None:
+def _sizes(axis: Any, outcome: TrialOutcome) -> None:
     sizes = list(outcome.sizes)
     for method in (DRAW, MAJORITY, OWN, MULTIPLE):
         values = [100 * interval(outcome.sizes[n][method]).mean for n in sizes]
@@ -56,7 +56,7 @@ def _sizes(axis: Any, outcome: Outcome) -> None:
     axis.set_ylabel("accuracy, %")
 
 
-def _counts(axis: Any, outcome: Outcome) -> None:
+def _counts(axis: Any, outcome: TrialOutcome) -> None:
     counts = list(outcome.counts)
     values = [100 * interval(outcome.counts[k]).mean for k in counts]
     axis.plot(counts, values, "o-", markersize=3, color=COLOUR[MULTIPLE])

@@ -9,20 +9,20 @@ import numpy as np
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.papers.experts.expert_features import Window
-from recrawl.see.change import PAPER, Rule
+from recrawl.see.change import PAPER, ChangeRule
 
 FALLBACKS = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of flips, tried until enough pages are left
 ENOUGH = 20  # pages
 
 
 @dataclass(frozen=True)
-class Protocol:
+class ExpertsProtocol:
     """One way to pose the question: the length of a step, what counts as a change, and how much is learnt from."""
 
     name: str
     step_days: float = 1.0
     change: str = "any"
-    rule: Rule = PAPER
+    rule: ChangeRule = PAPER
     flips: float = 0.3  # the filter of section 7.1
     train: int = 50
     sizes: tuple[int, ...] = (30, 40, 50, 60, 70, 80, 90)
@@ -35,15 +35,17 @@ class Protocol:
     seed: int = 0
 
 
-DAILY = Protocol("daily, any change", stride=2, size_stride=6)  # judged every other day: a year has many
-WEEKLY = Protocol(
+DAILY = ExpertsProtocol("daily, any change", stride=2, size_stride=6)  # judged every other day: a year has many
+WEEKLY = ExpertsProtocol(
     "weekly, any change", 7.0, train=20, sizes=(10, 15, 20, 25, 30), size_stride=1, reselect=4
 )  # a year has 52 steps
-LARGE = replace(WEEKLY, name="weekly, 1% of the words", change="significant", rule=Rule(test=False, rewritten=0.01))
+LARGE = replace(
+    WEEKLY, name="weekly, 1% of the words", change="significant", rule=ChangeRule(test=False, rewritten=0.01)
+)
 PROTOCOLS = (DAILY, WEEKLY, LARGE)
 
 
-def quick(protocol: Protocol) -> Protocol:
+def quick(protocol: ExpertsProtocol) -> ExpertsProtocol:
     """Return a small version for a first look."""
     sizes = protocol.sizes[:: max(1, len(protocol.sizes) // 2)]
     return replace(
@@ -51,7 +53,7 @@ def quick(protocol: Protocol) -> Protocol:
     )
 
 
-def choose_pages(flips: FloatArray, protocol: Protocol) -> tuple[float, IntArray, dict[float, int]]:
+def choose_pages(flips: FloatArray, protocol: ExpertsProtocol) -> tuple[float, IntArray, dict[float, int]]:
     """Filter as in section 7.1; where too few pages are left, by the largest smaller share that leaves enough."""
     shares = sorted({protocol.flips, *(s for s in FALLBACKS if s < protocol.flips)}, reverse=True)
     passing = {share: int((flips >= share).sum() if share > 0 else (flips > 0).sum()) for share in shares}

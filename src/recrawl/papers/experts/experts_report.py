@@ -18,11 +18,11 @@ from recrawl.papers.experts.experts_tables import (
     sizes_table,
     tables,
 )
-from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, Outcome
+from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.result_page import Page, Picture, Section
 
 
-def files_of(outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, bytes]:
+def files_of(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, bytes]:
     """Return all files by name."""
     out = {"results.json": (json.dumps(as_json(outcomes, crawls, command), indent=1) + "\n").encode()}
     drawn = draw(outcomes, crawls)
@@ -38,7 +38,7 @@ def is_ours(name: str) -> bool:
     return name in ("results.json", "report.html") or (stem in CAPTIONS and kind in ("png", "svg"))
 
 
-def headline(outcome: Outcome) -> str:
+def headline(outcome: TrialOutcome) -> str:
     """Say in one line what was predicted."""
     protocol = outcome.protocol
     passing = ", ".join(f"{count} at {share:g}" for share, count in outcome.passing.items())
@@ -50,7 +50,7 @@ def headline(outcome: Outcome) -> str:
 
 
 def page(
-    outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison], svgs: Mapping[str, bytes], command: str
+    outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], svgs: Mapping[str, bytes], command: str
 ) -> Page:
     """Lay out the report."""
     figure = {name: Picture(name, svg, CAPTIONS[name]) for name, svg in svgs.items()}
@@ -82,7 +82,7 @@ def page(
     )
 
 
-def cards(outcome: Outcome) -> list[tuple[str, str, str]]:
+def cards(outcome: TrialOutcome) -> list[tuple[str, str, str]]:
     """The headline numbers of a protocol."""
     mean = {m: 100 * interval(outcome.accuracy[m]).mean for m in (DRAW, MAJORITY, OWN, MULTIPLE)}
     word = f"2D {mean[OWN]:.1f}%, 1D {mean[DRAW]:.1f}%; more frequent outcome {mean[MAJORITY]:.1f}%"

@@ -11,7 +11,7 @@ from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
-from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, Outcome
+from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
 from recrawl.report.result_page import Table
 
 PAPER_ACCURACY = {DRAW: 54.84, OWN: 62.93, MULTIPLE: 72.72}
@@ -32,7 +32,7 @@ class Finding:
     seen: str
 
 
-def tables(outcome: Outcome) -> list[Table]:
+def tables(outcome: TrialOutcome) -> list[Table]:
     """Tables 1 to 3 of one protocol."""
     name = outcome.protocol.name
     first = {m: outcome.accuracy[m] for m in (DRAW, MAJORITY, OWN, MULTIPLE)}
@@ -58,7 +58,7 @@ def tables(outcome: Outcome) -> list[Table]:
 
 
 def _table(
-    outcome: Outcome, values: Mapping[str, FloatArray], paper: Mapping[str, float], base: FloatArray, note: str
+    outcome: TrialOutcome, values: Mapping[str, FloatArray], paper: Mapping[str, float], base: FloatArray, note: str
 ) -> Table:
     rows = []
     for method, accuracy in values.items():
@@ -77,7 +77,7 @@ def percent(values: FloatArray) -> str:
     return f"{mean.mean:.2f}" + ("" if math.isnan(mean.half) else f" ±{mean.half:.2f}")
 
 
-def sizes_table(outcome: Outcome) -> Table:
+def sizes_table(outcome: TrialOutcome) -> Table:
     """Fig 6 as numbers."""
     methods = (DRAW, MAJORITY, OWN, MULTIPLE)
     rows = [[str(n), *(percent(values[m]) for m in methods)] for n, values in outcome.sizes.items()]
@@ -85,7 +85,7 @@ def sizes_table(outcome: Outcome) -> Table:
     return Table(["steps", *methods], rows, note)
 
 
-def counts_table(outcome: Outcome) -> Table:
+def counts_table(outcome: TrialOutcome) -> Table:
     """Fig 7 as numbers."""
     rows = [[str(k), percent(values)] for k, values in outcome.counts.items()]
     return Table(
@@ -108,7 +108,7 @@ def crawl_table(name: str, comparison: Comparison) -> Table:
     return Table(["policy", *(measure.spec for measure in comparison.measures)], rows, note)
 
 
-def findings(outcome: Outcome) -> list[Finding]:
+def findings(outcome: TrialOutcome) -> list[Finding]:
     """Check what the paper found, by paired t-tests over the pages."""
     a, s = outcome.accuracy, outcome.selected
     return [
@@ -152,7 +152,7 @@ def findings_table(found: Sequence[Finding]) -> Table:
     return Table(["the paper says", "holds here", "seen"], rows)
 
 
-def as_json(outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, Any]:
+def as_json(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, Any]:
     """All numbers."""
     return {
         "experiment": "experts",
@@ -163,7 +163,7 @@ def as_json(outcomes: Sequence[Outcome], crawls: Mapping[str, Comparison], comma
     }
 
 
-def _outcome_json(outcome: Outcome) -> dict[str, Any]:
+def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
     protocol = outcome.protocol
     return {
         "name": protocol.name,

@@ -29,7 +29,7 @@ from recrawl.papers.experts.expert_learners import (
 )
 from recrawl.papers.experts.expert_selection import Choice, Movement, by_content
 from recrawl.papers.experts.experts_neighbours import Neighbours
-from recrawl.papers.experts.experts_protocol import Protocol, choose_pages
+from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
@@ -41,10 +41,10 @@ COSTS = (0.1, 1.0, 10.0)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What a protocol gave: accuracies by method, one value a page (NaN where it could not be judged)."""
 
-    protocol: Protocol
+    protocol: ExpertsProtocol
     pages: int  # with text
     flips: float  # the filter that was used
     passing: Mapping[float, int]  # how many pages each filter leaves
@@ -88,12 +88,14 @@ class Judge:
         return float((right[truth].mean() + right[~truth].mean()) / 2)
 
 
-def run_protocol(recording: Recording, snapshots: Snapshots, protocol: Protocol, advance: Advance = silent) -> Outcome:
+def run_protocol(
+    recording: Recording, snapshots: Snapshots, protocol: ExpertsProtocol, advance: Advance = silent
+) -> TrialOutcome:
     """Predict every page that passes the filter at every step."""
     changed = snapshots.changed(protocol.change, protocol.rule)
     flips = behaviour_flips(changed, snapshots.there)
     filtered, rows, passing = choose_pages(flips, protocol)
-    trial = Trial(recording, snapshots, changed, rows, protocol)
+    trial = ExpertTrial(recording, snapshots, changed, rows, protocol)
     cost = trial.calibrate()
     main, counts = trial.main(cost, advance)
     if OWN not in main.said:
@@ -104,7 +106,7 @@ def run_protocol(recording: Recording, snapshots: Snapshots, protocol: Protocol,
     sizes = trial.sizes(cost, advance)
     truth = np.concatenate([t for _, _, t in main.said[OWN]])
     methods = [DRAW, MAJORITY, OWN, MULTIPLE, *ENSEMBLES]
-    return Outcome(
+    return TrialOutcome(
         protocol=protocol,
         pages=len(snapshots),
         flips=filtered,
@@ -122,11 +124,11 @@ def run_protocol(recording: Recording, snapshots: Snapshots, protocol: Protocol,
     )
 
 
-class Trial:
+class ExpertTrial:
     """The sliding windows of one protocol."""
 
     def __init__(
-        self, recording: Recording, snapshots: Snapshots, changed: BoolArray, rows: IntArray, protocol: Protocol
+        self, recording: Recording, snapshots: Snapshots, changed: BoolArray, rows: IntArray, protocol: ExpertsProtocol
     ) -> None:
         self.recording, self.snapshots, self.rows, self.protocol = recording, snapshots, rows, protocol
         self.describer = Describer(snapshots, changed, protocol.window)

@@ -18,7 +18,7 @@ from recrawl.errors import InputError
 from recrawl.progress import Advance, silent
 from recrawl.recording.contents import Texts
 from recrawl.recording.recording import Recording
-from recrawl.see.change import PAPER, Rule, p_value, row_distances
+from recrawl.see.change import PAPER, ChangeRule, p_value, row_distances
 from recrawl.see.words import Buckets, Counts, bag_of
 
 NOTHING = -1  # version of a page that is not there
@@ -26,7 +26,7 @@ Versions = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
-class Bags:
+class VersionBags:
     """Words of versions: version v's are `start[v]` to `start[v + 1]` of `bucket` (ascending) and `count`."""
 
     start: npt.NDArray[np.int64]
@@ -59,7 +59,7 @@ class Snapshots:
 
     pages: PageIds  # of the recording that they were taken from
     step_days: float
-    bags: Bags
+    bags: VersionBags
     version: Versions  # pages x (steps + 1), NOTHING where the page is not there
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class Snapshots:
             row_distances(bags.start, bags.bucket, bags.count, old.astype(np.int64), new.astype(np.int64)),
         )
 
-    def changed(self, what: str = "any", rule: Rule = PAPER) -> BoolArray:
+    def changed(self, what: str = "any", rule: ChangeRule = PAPER) -> BoolArray:
         """Whether each page changed at each step: `any` change of its words, or a `significant` one by the rule."""
         if what not in ("any", "significant"):
             raise InputError(f"a change is 'any' or 'significant', not {what!r}")
@@ -138,7 +138,7 @@ def snapshots_of(
     return Snapshots(pages, step_days, bags_of([texts.text[v] for v in used], buckets_bits, advance), version)
 
 
-def bags_of(texts: list[str], buckets_bits: int = 18, advance: Advance = silent) -> Bags:
+def bags_of(texts: list[str], buckets_bits: int = 18, advance: Advance = silent) -> VersionBags:
     """Count the words of texts."""
     found = []
     for number, text in enumerate(texts):
@@ -146,7 +146,7 @@ def bags_of(texts: list[str], buckets_bits: int = 18, advance: Advance = silent)
         advance(number + 1, len(texts), "counting words")
     start = np.append(0, np.cumsum([len(bag.bucket) for bag in found])).astype(np.int64)
     none = np.empty(0, dtype=np.int32)
-    return Bags(
+    return VersionBags(
         start,
         np.concatenate([none, *(bag.bucket for bag in found)]),
         np.concatenate([none, *(bag.count for bag in found)]),

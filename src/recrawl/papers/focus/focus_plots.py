@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
-from recrawl.papers.focus.focus_protocol import TopicResult, Trial
+from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult
 from recrawl.report.plots import COLOURS, INK, MUTED, picture
 
 COUNT = "{x:,.0f}"
@@ -92,7 +92,7 @@ def curves(result: TopicResult) -> Figure:
     return figure
 
 
-def _bars(axis: Any, result: TopicResult, trial: Trial, measure: str) -> None:
+def _bars(axis: Any, result: TopicResult, trial: FocusTrial, measure: str) -> None:
     names = list(trial.values[measure])
     width = 0.84 / len(names)
     for i, name in enumerate(names):

@@ -18,10 +18,10 @@ from recrawl.errors import InputError
 from recrawl.evaluate.statistics import Interval, interval, paired_test
 from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
 from recrawl.focus.fleet import chances
-from recrawl.focus.genetic import Evolution, Search, Settings, evolve
-from recrawl.focus.mission import Mission, Start, check_room, default_pages
+from recrawl.focus.genetic import Evolution, GeneticSettings, Search, evolve
+from recrawl.focus.mission import Mission, Seeding, check_room, default_pages
 from recrawl.focus.scores import EXTRAS, SCORES
-from recrawl.focus.simulator import Crawl
+from recrawl.focus.simulator import FocusedCrawl
 from recrawl.focus.strategy import Strategy, normalised
 from recrawl.focus.web import TopicalWeb
 from recrawl.papers.focus.focus_measures import (
@@ -44,25 +44,27 @@ POINTS = 40  # of a harvest curve
 
 
 @dataclass(frozen=True)
-class Plan:
+class FocusPlan:
     """What to run."""
 
     pages: int = 0  # of the crawls that strategies are evolved on; 0: what the graph allows
     seed_sets: tuple[int, ...] = (250, 50)
     runs: int = 15
-    settings: Settings = field(default_factory=Settings)
+    settings: GeneticSettings = field(default_factory=GeneticSettings)
     best: int = 3
     options: bool = True  # evolve with each of the paper's ideas for future work, too
     seed: int = 0
 
     @classmethod
-    def quick(cls, seed: int = 0) -> Plan:
+    def quick(cls, seed: int = 0) -> FocusPlan:
         """A small version of everything, for a first look."""
-        return cls(pages=300, seed_sets=(60, 20), runs=3, settings=Settings(8, 3, simulations=1), best=2, seed=seed)
+        return cls(
+            pages=300, seed_sets=(60, 20), runs=3, settings=GeneticSettings(8, 3, simulations=1), best=2, seed=seed
+        )
 
 
 @dataclass(frozen=True)
-class Trial:
+class FocusTrial:
     """Every strategy from one set of seeds: values[measure][strategy] is sizes x runs."""
 
     seeds: int
@@ -88,13 +90,13 @@ class TopicResult:
     sizes: tuple[int, ...]
     evolved: tuple[Strategy, ...]
     evolution: Evolution
-    trials: tuple[Trial, ...]
+    trials: tuple[FocusTrial, ...]
     ablation: Mapping[str, FloatArray]  # harvest of the best strategy without some scores: sizes x runs
     options: Mapping[str, tuple[Strategy, FloatArray]]  # by idea: the best strategy, and its harvest: sizes x runs
 
 
 def run(
-    web: TopicalWeb, topics: Sequence[str], plan: Plan, jobs: int = 1, advance: Advance = silent
+    web: TopicalWeb, topics: Sequence[str], plan: FocusPlan, jobs: int = 1, advance: Advance = silent
 ) -> list[TopicResult]:
     """Run the experiment for every topic."""
     if not topics:
@@ -102,7 +104,7 @@ def run(
     return [run_topic(Mission.learn(web, spec, seed=plan.seed, jobs=jobs), plan, advance) for spec in topics]
 
 
-def run_topic(mission: Mission, plan: Plan, advance: Advance = silent) -> TopicResult:
+def run_topic(mission: Mission, plan: FocusPlan, advance: Advance = silent) -> TopicResult:
     """Evolve, compare, take apart, and try the paper's ideas."""
     training = mission.examples(plan.seed)
     check_room(training, plan.pages)
@@ -129,8 +131,13 @@ def run_topic(mission: Mission, plan: Plan, advance: Advance = silent) -> TopicR
 
 
 def _trial(
-    mission: Mission, start: Start, rivals: Sequence[Strategy], sizes: tuple[int, ...], plan: Plan, advance: Advance
-) -> Trial:
+    mission: Mission,
+    start: Seeding,
+    rivals: Sequence[Strategy],
+    sizes: tuple[int, ...],
+    plan: FocusPlan,
+    advance: Advance,
+) -> FocusTrial:
     crawls = mission.fleet.crawls(rivals, start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs), advance)
     points = np.unique(np.linspace(sizes[-1] / POINTS, sizes[-1], POINTS).astype(np.int64))
     values: dict[str, dict[str, FloatArray]] = {name: {} for name in MEASURES}
@@ -142,10 +149,10 @@ def _trial(
         curves[strategy.name] = np.array([harvest_curve(crawl, points) for crawl in mine]).mean(axis=0)
         histograms[strategy.name] = _histogram(mine, start)
     good = mission.good_within(start)
-    return Trial(len(start.seeds), start.reach, good, values, curves, points.astype(np.float64), histograms)
+    return FocusTrial(len(start.seeds), start.reach, good, values, curves, points.astype(np.float64), histograms)
 
 
-def measure(mission: Mission, start: Start, crawl: Crawl, size: int) -> tuple[float, ...]:
+def measure(mission: Mission, start: Seeding, crawl: FocusedCrawl, size: int) -> tuple[float, ...]:
     """The values of MEASURES for the first `size` pages of a crawl."""
     return (
         harvest(crawl, size),
@@ -155,7 +162,7 @@ def measure(mission: Mission, start: Start, crawl: Crawl, size: int) -> tuple[fl
     )
 
 
-def _histogram(crawls: Sequence[Crawl], start: Start) -> tuple[FloatArray, FloatArray]:
+def _histogram(crawls: Sequence[FocusedCrawl], start: Seeding) -> tuple[FloatArray, FloatArray]:
     """Mean histogram of the runs."""
     parts = [distance_histogram(crawl, len(crawl.pages), start.distance) for crawl in crawls]
     size = max(len(pages) for pages, _ in parts)
@@ -166,7 +173,9 @@ def _histogram(crawls: Sequence[Crawl], start: Start) -> tuple[FloatArray, Float
     return out[0], out[1]
 
 
-def _harvests(mission: Mission, start: Start, strategy: Strategy, sizes: tuple[int, ...], plan: Plan) -> FloatArray:
+def _harvests(
+    mission: Mission, start: Seeding, strategy: Strategy, sizes: tuple[int, ...], plan: FocusPlan
+) -> FloatArray:
     [crawls] = mission.fleet.crawls([strategy], start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs))
     return np.array([[harvest(crawl, size) for crawl in crawls] for size in sizes])
 
@@ -192,11 +201,11 @@ def searches(found: Sequence[Strategy]) -> list[Search]:
 
 def _options(
     mission: Mission,
-    training: Start,
-    start: Start,
+    training: Seeding,
+    start: Seeding,
     found: Sequence[Strategy],
     sizes: tuple[int, ...],
-    plan: Plan,
+    plan: FocusPlan,
     advance: Advance,
 ) -> dict[str, tuple[Strategy, FloatArray]]:
     out = {}
@@ -210,7 +219,7 @@ def _options(
 
 
 @dataclass(frozen=True)
-class Finding:
+class FocusFinding:
     """A claim of the paper, and what was seen here."""
 
     claim: str
@@ -218,12 +227,12 @@ class Finding:
     seen: str
 
 
-def findings(result: TopicResult) -> list[Finding]:
+def findings(result: TopicResult) -> list[FocusFinding]:
     """Check the paper's findings on one topic, over all sets of seeds."""
     return [_community(result), _outperforms(result), _closer(result), _cohesive(result), _long_crawl(result)]
 
 
-def _community(result: TopicResult) -> Finding:
+def _community(result: TopicResult) -> FocusFinding:
     weights = result.evolved[0].parts[0]
     groups = {
         "COMM": weights["COMM_in"] + weights["COMM_out"],
@@ -235,7 +244,7 @@ def _community(result: TopicResult) -> Finding:
     worst = max(lost, key=lambda name: lost[name])
     holds = max(groups, key=lambda name: groups[name]) == "COMM"
     said = ", ".join(f"{name} {weight:.2f}" for name, weight in groups.items())
-    return Finding(
+    return FocusFinding(
         "the community scores weigh most",
         holds,
         f"weights: {said}; the harvest falls most {worst} (by {lost[worst]:.3f})",
@@ -249,21 +258,21 @@ def _pooled(result: TopicResult, measure: str, size: int) -> tuple[FloatArray, F
     return mine, other
 
 
-def _outperforms(result: TopicResult) -> Finding:
+def _outperforms(result: TopicResult) -> FocusFinding:
     mine, other = _pooled(result, "harvest", 0)
     test = paired_test(mine, other)
-    return Finding(
+    return FocusFinding(
         "evolved strategies outperform Best-First on crawls of the length they were evolved for",
         test.difference > 0 and test.significant,
         f"{test.difference:+.3f} harvest at {result.sizes[0]:,} pages (p = {test.p:.2g})",
     )
 
 
-def _closer(result: TopicResult) -> Finding:
+def _closer(result: TopicResult) -> FocusFinding:
     mine, other = _pooled(result, "mean distance", -1)
     mine_early, other_early = _pooled(result, "mean distance", 0)
     test = paired_test(mine, other)
-    return Finding(
+    return FocusFinding(
         "evolved strategies stay closer to the seeds than Best-First",
         test.difference < 0 and test.significant,
         f"mean distance {mine.mean():.2f} against {other.mean():.2f} links at {result.sizes[-1]:,} pages "
@@ -271,20 +280,20 @@ def _closer(result: TopicResult) -> Finding:
     )
 
 
-def _cohesive(result: TopicResult) -> Finding:
+def _cohesive(result: TopicResult) -> FocusFinding:
     mine, other = _pooled(result, "overall cohesiveness", 0)
     test = paired_test(mine, other)
-    return Finding(
+    return FocusFinding(
         "evolved crawls are more cohesive than Best-First's",
         test.difference > 0 and test.significant,
         f"{mine.mean():.2f} against {other.mean():.2f} links a page into the community at {result.sizes[0]:,} pages",
     )
 
 
-def _long_crawl(result: TopicResult) -> Finding:
+def _long_crawl(result: TopicResult) -> FocusFinding:
     mine, other = _pooled(result, "harvest", -1)
     test = paired_test(other, mine)
-    return Finding(
+    return FocusFinding(
         "Best-First wins the long crawl (the paper: on its sparse topic only)",
         test.difference > 0 and test.significant,
         f"{test.difference:+.3f} harvest of Best-First over evolved at {result.sizes[-1]:,} pages (p = {test.p:.2g})",

@@ -13,7 +13,7 @@ from recrawl.evaluate.statistics import Interval, interval, paired_test
 from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 from recrawl.papers.focus.focus_plots import CAPTIONS, draw
-from recrawl.papers.focus.focus_protocol import MEASURES, TopicResult, Trial, findings, weight_rows, with_topic
+from recrawl.papers.focus.focus_protocol import MEASURES, FocusTrial, TopicResult, findings, weight_rows, with_topic
 from recrawl.report.result_page import Page, Picture, Section, Table
 
 
@@ -74,7 +74,7 @@ def _topic_json(result: TopicResult) -> dict[str, Any]:
     }
 
 
-def _trial_json(trial: Trial) -> dict[str, Any]:
+def _trial_json(trial: FocusTrial) -> dict[str, Any]:
     return {
         "seeds": trial.seeds,
         "reach": trial.reach,
@@ -128,7 +128,7 @@ def weights_table(result: TopicResult) -> Table:
     return Table(["score", *(strategy.name for strategy in shown)], rows, note)
 
 
-def measure_table(result: TopicResult, trial: Trial, measure: str) -> Table:
+def measure_table(result: TopicResult, trial: FocusTrial, measure: str) -> Table:
     """One measure of all strategies from one set of seeds, by length of the crawl."""
     base = trial.values[measure][BEST_FIRST.name]
     rows = []

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
 from recrawl.evolve.archive import SELECTIONS
-from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Experiment, Variant
+from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Gp4cExperiment, Variant
 from recrawl.report.plots import COLOURS, INK, MUTED, picture
 
 CAPTIONS = {
@@ -24,9 +24,9 @@ CAPTIONS = {
 CURVES = ("nad", "sad", "aad", "gad", "cg")
 
 
-def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
+def pictures(experiment: Gp4cExperiment) -> dict[str, tuple[bytes, bytes]]:
     """Draw everything; returns name -> (PNG, SVG)."""
-    draws: dict[str, Callable[[Experiment], Figure]] = {
+    draws: dict[str, Callable[[Gp4cExperiment], Figure]] = {
         "figure3": figure3,
         "figure4": figure4,
         "figure5": figure5,
@@ -36,7 +36,7 @@ def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
     return {name: picture(lambda draw=draw: draw(experiment)) for name, draw in draws.items()}  # type: ignore[misc]
 
 
-def figure3(experiment: Experiment) -> Figure:
+def figure3(experiment: Gp4cExperiment) -> Figure:
     """Best, sum and avg."""
     figure, axes = _two_panels(experiment)
     terminals = experiment.protocol.terminals[-1]
@@ -49,7 +49,7 @@ def figure3(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure4(experiment: Experiment) -> Figure:
+def figure4(experiment: Gp4cExperiment) -> Figure:
     """Estimators and GP4C."""
     figure, axes = _two_panels(experiment)
     for axis, measure in zip(axes, MEASURES, strict=True):
@@ -67,7 +67,7 @@ def figure4(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure5(experiment: Experiment) -> Figure:
+def figure5(experiment: Gp4cExperiment) -> Figure:
     """Both fitness functions with smaller budgets."""
     figure, axes = _two_panels(experiment)
     budget = experiment.protocol.plan.budget
@@ -83,7 +83,7 @@ def figure5(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure6(experiment: Experiment) -> Figure:
+def figure6(experiment: Gp4cExperiment) -> Figure:
     """New pages by cycle."""
     figure = Figure(figsize=(9.0, 3.2), layout="constrained")
     axis = figure.subplots()
@@ -99,7 +99,7 @@ def figure6(experiment: Experiment) -> Figure:
     return figure
 
 
-def evolution(experiment: Experiment) -> Figure:
+def evolution(experiment: Gp4cExperiment) -> Figure:
     """Fitness by generation."""
     figure, axes = _two_panels(experiment)
     for axis, fitness in zip(axes, FITNESS, strict=True):
@@ -115,7 +115,7 @@ def evolution(experiment: Experiment) -> Figure:
     return figure
 
 
-def _two_panels(experiment: Experiment) -> tuple[Figure, list[Any]]:
+def _two_panels(experiment: Gp4cExperiment) -> tuple[Figure, list[Any]]:
     figure = Figure(figsize=(11.0, 3.6), layout="constrained")
     axes = figure.subplots(1, 2).tolist()
     for axis, measure in zip(axes, MEASURES, strict=True):
@@ -135,11 +135,11 @@ def _errorbars(axis: Any, x: FloatArray, values: FloatArray, colour: str, label:
     )  # fmt: skip
 
 
-def _cycles(experiment: Experiment) -> FloatArray:
+def _cycles(experiment: Gp4cExperiment) -> FloatArray:
     protocol = experiment.protocol
     return np.arange(protocol.plan.warmup + 1, protocol.cycles[2] + 1, dtype=np.float64)
 
 
-def _cycle_word(experiment: Experiment) -> str:
+def _cycle_word(experiment: Gp4cExperiment) -> str:
     days = experiment.protocol.plan.cycle_days
     return f"test cycle of {days:g} {'day' if days == 1 else 'days'}"

@@ -21,9 +21,9 @@ from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evaluate.statistics import Interval, interval
 from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate
 from recrawl.evolve.discovery import Discovery, discover
-from recrawl.evolve.evolution import Generation, Settings
+from recrawl.evolve.evolution import EvolutionSettings, Generation
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
-from recrawl.evolve.population import Population
+from recrawl.evolve.population import FormulaPopulation
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
@@ -52,7 +52,7 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class Gp4cProtocol:
     """How the experiment is run; the paper's values."""
 
     plan: Plan = field(default_factory=Plan)
@@ -61,12 +61,12 @@ class Protocol:
     train_folds: int = 1  # folds to train on, and as many to validate on
     terminals: tuple[str, ...] = ("basic", "all")
     fitness: tuple[str, ...] = FITNESS
-    settings: Settings = field(default_factory=Settings)
+    settings: EvolutionSettings = field(default_factory=EvolutionSettings)
     over: str = "visits"
     jobs: int = 1
 
     @classmethod
-    def quick(cls, base: Protocol) -> Protocol:
+    def quick(cls, base: Gp4cProtocol) -> Gp4cProtocol:
         """A small version of the same, for a first look."""
         return replace(base, settings=replace(base.settings, population=60, generations=12, seeds=2, archive=20))
 
@@ -107,10 +107,10 @@ class Fold:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class Gp4cExperiment:
     """All repetitions."""
 
-    protocol: Protocol
+    protocol: Gp4cProtocol
     name: str
     pages: int
     folds: list[Fold]
@@ -140,7 +140,7 @@ class Experiment:
         return Variant(terminals, FITNESS[MEASURES.index(measure)])
 
 
-def run_experiment(recording: Recording, protocol: Protocol, advance: Advance = silent) -> Experiment:
+def run_experiment(recording: Recording, protocol: Gp4cProtocol, advance: Advance = silent) -> Gp4cExperiment:
     """Run all repetitions."""
     protocol.check()
     repetitions = windows(recording, protocol)
@@ -154,7 +154,7 @@ def run_experiment(recording: Recording, protocol: Protocol, advance: Advance = 
         }
         step.say(f"fold {number}, test")
         folds.append(_test(data, discoveries, protocol))
-    return Experiment(protocol, recording.name, sum(len(data.test) for data in repetitions), folds)
+    return Gp4cExperiment(protocol, recording.name, sum(len(data.test) for data in repetitions), folds)
 
 
 class _Steps:
@@ -175,7 +175,7 @@ class _Steps:
         self.advance(self.done, self.total, what)
 
 
-def windows(recording: Recording, protocol: Protocol) -> list[Windows]:
+def windows(recording: Recording, protocol: Gp4cProtocol) -> list[Windows]:
     """Split pages and time; pages that do not live throughout are left out, as in the paper's data."""
     days = [count * protocol.plan.cycle_days for count in protocol.cycles]
     if recording.start + sum(days) > recording.end + 1e-6:
@@ -199,7 +199,7 @@ def windows(recording: Recording, protocol: Protocol) -> list[Windows]:
 
 
 def _discover(
-    data: Windows, variant: Variant, protocol: Protocol, number: int, watch: Callable[[Generation], None]
+    data: Windows, variant: Variant, protocol: Gp4cProtocol, number: int, watch: Callable[[Generation], None]
 ) -> Discovery:
     train, validation = (
         make_fitness(part, protocol.plan, variant.fitness, variant.terminals, over=protocol.over, jobs=protocol.jobs)
@@ -210,7 +210,7 @@ def _discover(
     return discover(train, validation, settings, seed, watch)
 
 
-def _test(data: Windows, discoveries: dict[Variant, Discovery], protocol: Protocol) -> Fold:
+def _test(data: Windows, discoveries: dict[Variant, Discovery], protocol: Gp4cProtocol) -> Fold:
     """Judge everything on the test window."""
     plan, test = protocol.plan, data.test
     variants = list(discoveries)
@@ -232,9 +232,9 @@ def _test(data: Windows, discoveries: dict[Variant, Discovery], protocol: Protoc
     )
 
 
-def judge(formulas: Sequence[Expression], test: Recording, plan: Plan, protocol: Protocol) -> FloatArray:
+def judge(formulas: Sequence[Expression], test: Recording, plan: Plan, protocol: Gp4cProtocol) -> FloatArray:
     """Return formulas x measures x judged cycles."""
-    population = Population.of(list(formulas))
+    population = FormulaPopulation.of(list(formulas))
     used = {name for formula in formulas for name in formula.terminals}
     terminals = "all" if used <= set(SETS["all"]) else "extended"
     fitness = make_fitness(test, plan, "ndcg", terminals, over=protocol.over, jobs=protocol.jobs)
@@ -249,7 +249,7 @@ def _reduced(plan: Plan, test: Recording, share: float) -> Plan:
     return replace(plan, budget=max(1, round(share * plan.visits(test))))
 
 
-def _follow(formula: Expression, test: Recording, protocol: Protocol, measure: Measure) -> FloatArray:
+def _follow(formula: Expression, test: Recording, protocol: Gp4cProtocol, measure: Measure) -> FloatArray:
     held = Formula(formula, protocol.over)
     return crawl(test, lambda setting: formula_policy(held), protocol.plan, [measure]).per_cycle(measure)
 

@@ -8,7 +8,7 @@ from recrawl.evaluate.measures.ranking import NDCG
 from recrawl.evolve.archive import SHORT
 from recrawl.papers.gp4c import gp4c_tables as tables
 from recrawl.papers.gp4c.gp4c_figures import CAPTIONS, pictures
-from recrawl.papers.gp4c.gp4c_protocol import MEASURES, Experiment
+from recrawl.papers.gp4c.gp4c_protocol import MEASURES, Gp4cExperiment
 from recrawl.policies.formulas.formula import Formula
 from recrawl.report.result_page import Page, Picture, Section
 
@@ -23,7 +23,7 @@ def is_ours(name: str) -> bool:
     return kind == "json" and stem.startswith(("basic-", "all-", "extended-"))
 
 
-def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
+def files_of(experiment: Gp4cExperiment, command: str) -> dict[str, bytes]:
     """Return all files by name."""
     drawn = pictures(experiment)
     out = {
@@ -43,7 +43,7 @@ def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
     return out
 
 
-def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
+def page(experiment: Gp4cExperiment, svgs: dict[str, bytes], command: str) -> Page:
     """Lay out the report."""
 
     def figure(name: str) -> Picture:
@@ -77,7 +77,7 @@ def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
     )
 
 
-def headline(experiment: Experiment) -> str:
+def headline(experiment: Gp4cExperiment) -> str:
     """Say in one line what was done."""
     protocol, fold = experiment.protocol, experiment.folds[0]
     budget = protocol.plan.budget
@@ -92,7 +92,7 @@ def headline(experiment: Experiment) -> str:
     )
 
 
-def cards(experiment: Experiment) -> list[tuple[str, str, str]]:
+def cards(experiment: Gp4cExperiment) -> list[tuple[str, str, str]]:
     """Return the headline numbers."""
     found = []
     for measure in MEASURES:

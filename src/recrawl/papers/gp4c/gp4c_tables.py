@@ -11,7 +11,7 @@ from recrawl import __version__
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, paired_test
 from recrawl.evolve.archive import NEARLY, SELECTIONS, SHORT
-from recrawl.papers.gp4c.gp4c_protocol import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Experiment, Variant
+from recrawl.papers.gp4c.gp4c_protocol import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Gp4cExperiment, Variant
 from recrawl.report.result_page import Table
 from recrawl.report.results import number
 
@@ -23,13 +23,13 @@ def label(variant: Variant) -> str:
     return f"GP4C {variant.terminals.capitalize()}"
 
 
-def methods(experiment: Experiment, measure: Measure) -> list[str | Variant]:
+def methods(experiment: Gp4cExperiment, measure: Measure) -> list[str | Variant]:
     """Return all methods; evolved ones with the measure as their fitness function."""
     evolved = [experiment.for_measure(terminals, measure) for terminals in experiment.protocol.terminals]
     return [*BASELINES, *OVER_CYCLES, *evolved]
 
 
-def overall(experiment: Experiment) -> Table:
+def overall(experiment: Gp4cExperiment) -> Table:
     """Table 2: ChangeRate and NDCG of all methods over all test cycles."""
     columns = [methods(experiment, measure) for measure in MEASURES]
     values = [
@@ -54,18 +54,18 @@ def overall(experiment: Experiment) -> Table:
     )
 
 
-def best_rival(experiment: Experiment, measure: Measure) -> str:
+def best_rival(experiment: Gp4cExperiment, measure: Measure) -> str:
     """Return the best classical method."""
     return max((*RIVALS, "age"), key=lambda name: experiment.summary(name, measure).mean)
 
 
-def against(experiment: Experiment, variant: str | Variant, rival: str, measure: Measure) -> PairedTest:
+def against(experiment: Gp4cExperiment, variant: str | Variant, rival: str, measure: Measure) -> PairedTest:
     """Test a method against a rival, fold by fold."""
     means = [experiment.values(method, measure).mean(axis=1) for method in (variant, rival)]
     return paired_test(means[0], means[1])
 
 
-def _against_best_rival(experiment: Experiment, method: str | Variant, measure: Measure) -> str:
+def _against_best_rival(experiment: Gp4cExperiment, method: str | Variant, measure: Measure) -> str:
     if not isinstance(method, Variant):
         return ""
     rival = best_rival(experiment, measure)
@@ -75,7 +75,7 @@ def _against_best_rival(experiment: Experiment, method: str | Variant, measure: 
     return f"{gain:+.2f}%{'*' if test.significant else ''} ({rival})"
 
 
-def contests(experiment: Experiment) -> list[Table]:
+def contests(experiment: Gp4cExperiment) -> list[Table]:
     """Table 3: cycles won and lost against each rival."""
     tables = []
     for measure in MEASURES:
@@ -95,12 +95,12 @@ def contests(experiment: Experiment) -> list[Table]:
     return tables
 
 
-def contest(experiment: Experiment, variant: Variant, rival: str, measure: Measure) -> CycleScore:
+def contest(experiment: Gp4cExperiment, variant: Variant, rival: str, measure: Measure) -> CycleScore:
     """Count the cycles that an evolved method wins and loses."""
     return cycle_score(experiment.values(variant, measure), experiment.values(rival, measure))
 
 
-def formulas(experiment: Experiment, selection: str = "best") -> list[Table]:
+def formulas(experiment: Gp4cExperiment, selection: str = "best") -> list[Table]:
     """Table 4: the best formula of each test set."""
     tables = []
     for terminals in experiment.protocol.terminals:
@@ -114,7 +114,7 @@ def formulas(experiment: Experiment, selection: str = "best") -> list[Table]:
     return tables
 
 
-def selections(experiment: Experiment) -> Table:
+def selections(experiment: Gp4cExperiment) -> Table:
     """How the three ways to choose the final formula do, and in how many cycles they differ."""
     rows = []
     for terminals in experiment.protocol.terminals:
@@ -137,7 +137,7 @@ def selections(experiment: Experiment) -> Table:
     )
 
 
-def cross_fitness(experiment: Experiment) -> Table:
+def cross_fitness(experiment: Gp4cExperiment) -> Table:
     """Each fitness function judged by each measure."""
     rows = []
     for variant in experiment.variants:
@@ -159,11 +159,11 @@ def _count(cycles: int, pct: float) -> str:
     return f"{cycles} ({pct:+.2f}%)" if cycles else "0"
 
 
-def _cycles(experiment: Experiment) -> int:
+def _cycles(experiment: Gp4cExperiment) -> int:
     return experiment.protocol.cycles[2] - experiment.protocol.plan.warmup
 
 
-def correlation(experiment: Experiment, method: str | Variant, measure: Measure) -> float:
+def correlation(experiment: Gp4cExperiment, method: str | Variant, measure: Measure) -> float:
     """Pearson's correlation of the pages that change in a cycle with the measure (the paper: .56 and .42)."""
     changed = np.stack([fold.changed for fold in experiment.folds]).mean(axis=0)
     curve = experiment.values(method, measure).mean(axis=0)
@@ -175,7 +175,7 @@ def correlation(experiment: Experiment, method: str | Variant, measure: Measure)
 # -- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def results(experiment: Experiment, command: str) -> dict[str, Any]:
+def results(experiment: Gp4cExperiment, command: str) -> dict[str, Any]:
     """Return everything measured as plain values."""
     protocol = experiment.protocol
     return {
@@ -209,7 +209,7 @@ def results(experiment: Experiment, command: str) -> dict[str, Any]:
 
 
 def _measured(
-    experiment: Experiment, method: str | Variant, measure: Measure, selection: str = "best"
+    experiment: Gp4cExperiment, method: str | Variant, measure: Measure, selection: str = "best"
 ) -> dict[str, Any]:
     values = experiment.values(method, measure, selection)
     summary = experiment.summary(method, measure, selection)
@@ -221,7 +221,7 @@ def _measured(
     }
 
 
-def _variant(experiment: Experiment, variant: Variant) -> dict[str, Any]:
+def _variant(experiment: Gp4cExperiment, variant: Variant) -> dict[str, Any]:
     measured = {
         selection: {m.spec: _measured(experiment, variant, m, selection) for m in MEASURES}
         for selection in (*SELECTIONS, SHORT)
@@ -247,7 +247,7 @@ def _variant(experiment: Experiment, variant: Variant) -> dict[str, Any]:
     }
 
 
-def _versus(experiment: Experiment, variant: Variant, rival: str, measure: Measure) -> dict[str, Any]:
+def _versus(experiment: Gp4cExperiment, variant: Variant, rival: str, measure: Measure) -> dict[str, Any]:
     test, score = against(experiment, variant, rival, measure), contest(experiment, variant, rival, measure)
     return {
         "difference": number(test.difference),

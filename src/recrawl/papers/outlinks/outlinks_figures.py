@@ -12,7 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from recrawl.features.newlinks import WHERE
 from recrawl.papers.outlinks.outlinks_models import Importances, Scores
-from recrawl.papers.outlinks.outlinks_protocol import Experiment
+from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 from recrawl.papers.outlinks.outlinks_statistics import LABELS
 from recrawl.report.plots import COLOURS, GRID, INK, MUTED, picture
 
@@ -34,9 +34,9 @@ DASHED = {"NNL-Av", "NNL-Pr", "CCR", "random"}
 CURVES = ("NNL-ET", "NNL-ET LBLA", "NNL-NGB", "NNL-Poisson LBLA", "PNL-ET", "NNL-Av", "NNL-Pr", "CCR", "random")
 
 
-def pictures(experiment: Experiment) -> dict[str, tuple[bytes, bytes]]:
+def pictures(experiment: OutlinksExperiment) -> dict[str, tuple[bytes, bytes]]:
     """Draw everything; returns name -> (PNG, SVG)."""
-    draws: dict[str, Callable[[Experiment], Figure]] = {
+    draws: dict[str, Callable[[OutlinksExperiment], Figure]] = {
         "figure3": figure3,
         "figure4": figure4,
         "figure5": figure5,
@@ -68,7 +68,7 @@ def _log(axis: Any, which: str) -> None:
         getattr(axis, f"{name}axis").set_minor_formatter(NullFormatter())
 
 
-def figure3(experiment: Experiment) -> Figure:
+def figure3(experiment: OutlinksExperiment) -> Figure:
     """Groups of pages by week, with the flows between them; the group without new links has no bar."""
     figure, axes = _panels(3.8)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -109,7 +109,7 @@ def _bands(axis: Any, week: int, flow: Any, left: Any, right: Any) -> None:
             came[j] += flow[i, j]
 
 
-def figure4(experiment: Experiment) -> Figure:
+def figure4(experiment: OutlinksExperiment) -> Figure:
     """Histograms of the link change rate."""
     figure, axes = _panels(3.0)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -122,7 +122,7 @@ def figure4(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure5(experiment: Experiment) -> Figure:
+def figure5(experiment: OutlinksExperiment) -> Figure:
     """Tails of the number of new links."""
     figure, axes = _panels(3.2)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -137,7 +137,7 @@ def figure5(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure6(experiment: Experiment) -> Figure:
+def figure6(experiment: OutlinksExperiment) -> Figure:
     """The busiest pages over time."""
     figure, axes = _panels(4.2)
     names, counts = experiment.statistics.busiest
@@ -156,7 +156,7 @@ def figure6(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure8(experiment: Experiment) -> Figure:
+def figure8(experiment: OutlinksExperiment) -> Figure:
     """Correlations of the static features."""
     names, rho = experiment.correlations
     figure = Figure(figsize=(9.5, 8.0), layout="constrained")
@@ -171,7 +171,7 @@ def figure8(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure9(experiment: Experiment) -> Figure:
+def figure9(experiment: OutlinksExperiment) -> Figure:
     """Scores of the static sets."""
     figure, axes = _panels(3.2)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -194,12 +194,12 @@ def _bars(axis: Any, scores: list[Scores]) -> None:
     axis.legend(frameon=False, fontsize=8)
 
 
-def figure11(experiment: Experiment) -> Figure:
+def figure11(experiment: OutlinksExperiment) -> Figure:
     """Importances of static features."""
     return _importances(experiment.static_importance)
 
 
-def figure13(experiment: Experiment) -> Figure:
+def figure13(experiment: OutlinksExperiment) -> Figure:
     """Importances of all features."""
     return _importances(experiment.history_importance)
 
@@ -216,7 +216,7 @@ def _importances(found: dict[str, Importances]) -> Figure:
     return figure
 
 
-def figure12(experiment: Experiment) -> Figure:
+def figure12(experiment: OutlinksExperiment) -> Figure:
     """Scores by history."""
     figure, axes = _panels(3.4)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -232,7 +232,7 @@ def figure12(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure14(experiment: Experiment) -> Figure:
+def figure14(experiment: OutlinksExperiment) -> Figure:
     """Correlations of rankings with targets."""
     figure, axes = _panels(3.2, 12.5)
     for axis, where in zip(axes, WHERE, strict=True):
@@ -248,7 +248,7 @@ def figure14(experiment: Experiment) -> Figure:
     return figure
 
 
-def figure15(experiment: Experiment) -> Figure:
+def figure15(experiment: OutlinksExperiment) -> Figure:
     """Curves of Precision@k%."""
     figure, axes = _panels(4.0)
     for axis, where in zip(axes, WHERE, strict=True):

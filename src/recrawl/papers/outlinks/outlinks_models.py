@@ -19,7 +19,7 @@ from recrawl.papers.outlinks.link_learners import Model, Options, classify, grid
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, Feature, around, features, look_around, matrix, mean_back
 
 if TYPE_CHECKING:
-    from recrawl.papers.outlinks.outlinks_protocol import Ground, Split
+    from recrawl.papers.outlinks.outlinks_protocol import OutlinkData, Split
 
 Rows = npt.NDArray[np.float32]
 
@@ -48,7 +48,7 @@ class Importances:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class LinkRanking:
     """A method's agreement with the three targets."""
 
     name: str
@@ -59,10 +59,10 @@ class Ranking:
     found: float  # share of all new links that is on the first TOP of the pages
 
 
-class Table:
+class FeatureTable:
     """The features of the drawn pages at a crawl; a row is found by the page's number."""
 
-    def __init__(self, ground: Ground, chosen: Sequence[Feature], crawl: int, *, semantic: bool = False) -> None:
+    def __init__(self, ground: OutlinkData, chosen: Sequence[Feature], crawl: int, *, semantic: bool = False) -> None:
         full, self.names = matrix(ground.crawls, chosen, crawl, semantic=semantic)
         self.kinds = [feature.kind for feature in chosen] + ["SP"] * (len(self.names) - len(chosen))
         self._full = full
@@ -74,7 +74,9 @@ class Table:
 # -- training ---------------------------------------------------------------------------------------------------------
 
 
-def _number(ground: Ground, split: Split, table: Table, target: FloatArray, learner: str, repeat: int) -> Model:
+def _number(
+    ground: OutlinkData, split: Split, table: FeatureTable, target: FloatArray, learner: str, repeat: int
+) -> Model:
     """Train a regressor, tuned on the development set by R2."""
     protocol = ground.protocol
     rest = np.setdiff1d(split.train, split.develop)
@@ -87,7 +89,9 @@ def _number(ground: Ground, split: Split, table: Table, target: FloatArray, lear
     return regress(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
 
 
-def _class(ground: Ground, split: Split, table: Table, target: BoolArray, learner: str, repeat: int) -> Model:
+def _class(
+    ground: OutlinkData, split: Split, table: FeatureTable, target: BoolArray, learner: str, repeat: int
+) -> Model:
     """Train a classifier, tuned on the development set by balanced accuracy."""
     protocol = ground.protocol
     rest = np.setdiff1d(split.train, split.develop)
@@ -103,7 +107,7 @@ def _class(ground: Ground, split: Split, table: Table, target: BoolArray, learne
     return classify(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
 
 
-def _choices(learner: str, ground: Ground) -> list[Options]:
+def _choices(learner: str, ground: OutlinkData) -> list[Options]:
     trees = max(ground.protocol.trees // GRID_SHARE, 10)
     return (
         list(grid(learner, (trees,))) if ground.protocol.tune else [Options(trees, 10 if learner != "histgb" else 25)]
@@ -138,11 +142,11 @@ def _mean(name: str, found: Sequence[dict[str, float]]) -> Scores:
 # -- section 6 --------------------------------------------------------------------------------------------------------
 
 
-def static_sets(ground: Ground, where: str) -> list[Scores]:
+def static_sets(ground: OutlinkData, where: str) -> list[Scores]:
     """Predict the link change rate from static features (Figs 9 and 10), the baseline of always 0 last."""
     target, out = ground.targets[where].lcr, []
     for name, sets in STATIC_SETS.items():
-        table = Table(ground, features(sets, 0), len(ground.crawls) - 1, semantic="SPsem" in sets)
+        table = FeatureTable(ground, features(sets, 0), len(ground.crawls) - 1, semantic="SPsem" in sets)
         found = []
         for repeat, split in enumerate(ground.splits()):
             model = _number(ground, split, table, target, "histgb", repeat)
@@ -157,13 +161,13 @@ def _errors(truth: FloatArray, predicted: FloatArray) -> dict[str, float]:
     return {"R2": r_squared(truth, predicted), "MAE": float(off.mean()), "MedAE": float(np.median(off))}
 
 
-def by_history(ground: Ground, where: str) -> list[Scores]:
+def by_history(ground: OutlinkData, where: str) -> list[Scores]:
     """Predict the presence of new links with more and more history (Fig 12), NNL-Pr last."""
     target, crawl = ground.targets[where].nl, len(ground.crawls) - 2
     out = []
     for history in sorted(set(ground.protocol.histories)):
         sets = ALL if history else ("SP", "SPsem", "SN")
-        table = Table(ground, features(sets, history), crawl, semantic=True)
+        table = FeatureTable(ground, features(sets, history), crawl, semantic=True)
         found = []
         for repeat, split in enumerate(ground.splits()):
             model = _class(ground, split, table, target, "extratrees", repeat)
@@ -173,15 +177,15 @@ def by_history(ground: Ground, where: str) -> list[Scores]:
     return [*out, _mean("NNL-Pr", [class_scores(target[s.test], before[s.test]) for s in ground.splits()])]
 
 
-def importances(ground: Ground, where: str, *, static: bool, most: int = 10) -> Importances:
+def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10) -> Importances:
     """Shuffle one feature after the other: of the static model of LCR (Fig 11), of NL with all history (Fig 13)."""
     split = ground.splits()[0]
     if static:
-        table = Table(ground, features(("SP", "SN"), 0), len(ground.crawls) - 1)
+        table = FeatureTable(ground, features(("SP", "SN"), 0), len(ground.crawls) - 1)
         target = ground.targets[where].lcr
         model = _number(ground, split, table, target, "histgb", 0)
         return _importances(ground, table, split.test, model, "R2", lambda t, p: r_squared(target[t], p), most)
-    table = Table(ground, features(ALL, max(ground.protocol.histories)), len(ground.crawls) - 2, semantic=True)
+    table = FeatureTable(ground, features(ALL, max(ground.protocol.histories)), len(ground.crawls) - 2, semantic=True)
     present = ground.targets[where].nl
     model = _class(ground, split, table, present, "extratrees", 0)
 
@@ -192,8 +196,8 @@ def importances(ground: Ground, where: str, *, static: bool, most: int = 10) -> 
 
 
 def _importances(
-    ground: Ground,
-    table: Table,
+    ground: OutlinkData,
+    table: FeatureTable,
     test: PageIds,
     model: Model,
     name: str,
@@ -220,7 +224,7 @@ def _importances(
 # -- section 7 --------------------------------------------------------------------------------------------------------
 
 
-def rankings(ground: Ground, where: str) -> list[Ranking]:
+def rankings(ground: OutlinkData, where: str) -> list[LinkRanking]:
     """Rank the test pages by every prediction and baseline (Table 4; Figs 14 and 15)."""
     targets = ground.targets[where]
     truth = {"LCR": targets.lcr, "NL": targets.nl.astype(np.float64), "NNL": targets.nnl}
@@ -239,27 +243,27 @@ def rankings(ground: Ground, where: str) -> list[Ranking]:
         kind = "baseline" if name in BASELINES else "lbla" if name.endswith("LBLA") else "prediction"
         curve = np.mean([held for _, held in repeats], axis=0)
         rho = _mean(name, [held for held, _ in repeats]).values
-        out.append(Ranking(name, kind, rho, curve, area(curve), rho.pop("found")))
+        out.append(LinkRanking(name, kind, rho, curve, area(curve), rho.pop("found")))
     return out
 
 
 BASELINES = ("NNL-Av", "NNL-Pr", "CCR", "random")
 
 
-def _tables(ground: Ground, where: str) -> dict[str, Table]:
+def _tables(ground: OutlinkData, where: str) -> dict[str, FeatureTable]:
     """Return the features of each sort of model: all and LBLA, to forecast and to infer the link change rate."""
     history = max(ground.protocol.histories)
     before, last = len(ground.crawls) - 2, len(ground.crawls) - 1
     return {
-        "all": Table(ground, features(ALL, history), before, semantic=True),
-        "lbla": Table(ground, features(("LBLA",), history, (where,)), before),
-        "lcr": Table(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
-        "lcr lbla": Table(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
+        "all": FeatureTable(ground, features(ALL, history), before, semantic=True),
+        "lbla": FeatureTable(ground, features(("LBLA",), history, (where,)), before),
+        "lcr": FeatureTable(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
+        "lcr lbla": FeatureTable(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
     }
 
 
 def _predictions(
-    ground: Ground, where: str, tables: dict[str, Table], split: Split, repeat: int
+    ground: OutlinkData, where: str, tables: dict[str, FeatureTable], split: Split, repeat: int
 ) -> dict[str, FloatArray]:
     targets, test, before = ground.targets[where], split.test, len(ground.crawls) - 2
 

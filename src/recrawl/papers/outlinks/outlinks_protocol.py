@@ -21,7 +21,7 @@ from recrawl.papers.outlinks.agreement import spearman
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.outlinks_models import (
     Importances,
-    Ranking,
+    LinkRanking,
     Scores,
     by_history,
     importances,
@@ -37,7 +37,7 @@ WEEK = 7.0
 
 
 @dataclass(frozen=True)
-class Protocol:
+class OutlinksProtocol:
     """How the experiment is run; the paper's values, but for the number of pages that learners are trained on."""
 
     weeks: int = 9  # intervals; the last one is predicted
@@ -53,7 +53,7 @@ class Protocol:
     seed: int = 0
 
     @classmethod
-    def quick(cls, base: Protocol) -> Protocol:
+    def quick(cls, base: OutlinksProtocol) -> OutlinksProtocol:
         """A small version of the same, for a first look."""
         small = replace(base, rows=min(base.rows, 4_000), repeats=1, trees=min(base.trees, 40), tune=False)
         return replace(small, histories=tuple(h for h in (0, 1, 8) if h in base.histories))
@@ -76,13 +76,13 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Ground:
+class OutlinkData:
     """What all parts of the experiment stand on."""
 
     crawls: Crawls
     pages: PageIds  # those drawn for the learners
     targets: dict[str, Targets]  # of all pages
-    protocol: Protocol
+    protocol: OutlinksProtocol
     recall: float  # of the related pages
 
     def splits(self) -> list[Split]:
@@ -96,28 +96,28 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Experiment:
+class OutlinksExperiment:
     """Everything that was measured."""
 
     name: str
-    ground: Ground
+    ground: OutlinkData
     statistics: Statistics
     correlations: tuple[list[str], FloatArray]  # names of features, Spearman's rho (Fig 8)
     static: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by feature set (Figs 9, 10)
     static_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 11
     history: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by history, NNL-Pr last (Fig 12)
     history_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 13
-    rankings: dict[str, list[Ranking]] = field(default_factory=dict)  # where -> by method (Figs 14, 15)
+    rankings: dict[str, list[LinkRanking]] = field(default_factory=dict)  # where -> by method (Figs 14, 15)
 
 
-def run_experiment(recording: Recording, protocol: Protocol, advance: Advance = silent) -> Experiment:
+def run_experiment(recording: Recording, protocol: OutlinksProtocol, advance: Advance = silent) -> OutlinksExperiment:
     """Run every part."""
     protocol.check()
     step = _steps(advance, 2 + 4 * len(WHERE))
     ground = prepare(recording, protocol, step)
     held = ground.crawls.recording
     step("statistics")
-    made = Experiment(
+    made = OutlinksExperiment(
         recording.name, ground, statistics(ground.crawls.new, held.page("path")), correlations(ground.crawls)
     )
     for where in WHERE:
@@ -133,7 +133,9 @@ def run_experiment(recording: Recording, protocol: Protocol, advance: Advance = 
     return made
 
 
-def prepare(recording: Recording, protocol: Protocol, say: Callable[[str], None] = lambda what: None) -> Ground:
+def prepare(
+    recording: Recording, protocol: OutlinksProtocol, say: Callable[[str], None] = lambda what: None
+) -> OutlinkData:
     """Take the pages that live through all crawls, and find their vectors and related pages."""
     end = recording.start + protocol.weeks * WEEK
     if end > recording.end + 1e-6:
@@ -150,7 +152,7 @@ def prepare(recording: Recording, protocol: Protocol, say: Callable[[str], None]
     crawls = Crawls(held, times, related=near, vectors=reduced(vectors, seed=protocol.seed))
     targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
     draw = np.random.default_rng(protocol.seed).permutation(len(held))[: protocol.rows]
-    return Ground(crawls, np.sort(draw), targets, protocol, near.recall)
+    return OutlinkData(crawls, np.sort(draw), targets, protocol, near.recall)
 
 
 def correlations(crawls: Crawls, most: int = 20_000) -> tuple[list[str], FloatArray]:

@@ -10,7 +10,7 @@ import numpy as np
 from recrawl.features.newlinks import WHERE
 from recrawl.papers.outlinks.outlinks_figures import CAPTIONS, pictures
 from recrawl.papers.outlinks.outlinks_models import Scores
-from recrawl.papers.outlinks.outlinks_protocol import Experiment
+from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 from recrawl.report.result_page import Page, Picture, Section, Table
 
 TARGETS = ("LCR", "NL", "NNL")
@@ -22,7 +22,7 @@ def is_ours(name: str) -> bool:
     return name in ("results.json", "report.html") or (stem in CAPTIONS and kind in ("png", "svg"))
 
 
-def table2(experiment: Experiment) -> Table:
+def table2(experiment: OutlinksExperiment) -> Table:
     """Mean and deviation of the number of new links."""
     held = experiment.statistics
     rows = [
@@ -49,7 +49,7 @@ def scores_table(title: str, scores: list[Scores]) -> Table:
     return Table([title, *keys], [[s.name, *(_cell(s.values[key]) for key in keys)] for s in scores], best=best)
 
 
-def rankings_table(experiment: Experiment, where: str) -> Table:
+def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
     """Spearman's rho with the targets and the area under Precision@k%."""
     held = experiment.rankings[where]
     values = np.array([[*(ranking.rho[target] for target in TARGETS), ranking.area, ranking.found] for ranking in held])
@@ -64,7 +64,7 @@ def rankings_table(experiment: Experiment, where: str) -> Table:
     return Table([where, *(f"ρ {target}" for target in TARGETS), "area (NNL)", "links in top 5%"], rows, note, best)
 
 
-def findings(experiment: Experiment) -> Table:
+def findings(experiment: OutlinksExperiment) -> Table:
     """Say of each of the paper's findings whether it holds here."""
     return Table(
         ["the paper's finding", *WHERE],
@@ -77,7 +77,7 @@ def findings(experiment: Experiment) -> Table:
     )
 
 
-def judged(experiment: Experiment) -> list[tuple[str, list[bool | None]]]:
+def judged(experiment: OutlinksExperiment) -> list[tuple[str, list[bool | None]]]:
     """Return the findings with a verdict for each sort of links; None where it cannot be said."""
 
     def each(judge: Any) -> list[bool | None]:
@@ -120,7 +120,7 @@ def _above(first: float, second: float) -> bool | None:
     return None if np.isnan(first) or np.isnan(second) else first > second
 
 
-def results(experiment: Experiment, command: str) -> dict[str, Any]:
+def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
     """Return everything measured as plain values."""
     held, protocol = experiment.statistics, experiment.ground.protocol
     return {
@@ -150,19 +150,19 @@ def results(experiment: Experiment, command: str) -> dict[str, Any]:
     }
 
 
-def all_tables(experiment: Experiment) -> list[Table]:
+def all_tables(experiment: OutlinksExperiment) -> list[Table]:
     """Return every table, in the order of the paper, and what holds."""
     parts = (experiment.static, experiment.history)
     scores = [scores_table(where, part[where]) for part in parts for where in WHERE]
     return [table2(experiment), *scores, *(rankings_table(experiment, where) for where in WHERE), findings(experiment)]
 
 
-def results_text(experiment: Experiment, command: str) -> str:
+def results_text(experiment: OutlinksExperiment, command: str) -> str:
     """Return everything measured as JSON."""
     return json.dumps(_plain(results(experiment, command)), indent=1, ensure_ascii=False)
 
 
-def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
+def files_of(experiment: OutlinksExperiment, command: str) -> dict[str, bytes]:
     """Return all files by name."""
     drawn = pictures(experiment)
     out = {"results.json": (results_text(experiment, command) + "\n").encode()}
@@ -172,7 +172,7 @@ def files_of(experiment: Experiment, command: str) -> dict[str, bytes]:
     return out
 
 
-def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
+def page(experiment: OutlinksExperiment, svgs: dict[str, bytes], command: str) -> Page:
     """Lay out the report."""
 
     def figures(*names: str) -> list[Picture]:
@@ -209,7 +209,7 @@ def page(experiment: Experiment, svgs: dict[str, bytes], command: str) -> Page:
     )
 
 
-def headline(experiment: Experiment) -> str:
+def headline(experiment: OutlinksExperiment) -> str:
     """Say in one line what was done."""
     protocol, ground = experiment.ground.protocol, experiment.ground
     return (

@@ -53,7 +53,7 @@ class Books:
             setattr(self, column.name, grown(getattr(self, column.name), size, fill))
 
 
-class Rule(Protocol):
+class IntervalRule(Protocol):
     """How a crawler sets the next visit."""
 
     @property
@@ -73,7 +73,7 @@ class Rule(Protocol):
 class Intervals(Named):
     """Visit the pages that are due under a rule."""
 
-    def __init__(self, rule: Rule, fill: bool = False) -> None:
+    def __init__(self, rule: IntervalRule, fill: bool = False) -> None:
         self.rule = rule
         self.fill = fill
         self.books = Books.blank(0)

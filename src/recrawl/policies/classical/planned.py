@@ -19,7 +19,7 @@ from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
 
-class Rates(Protocol):
+class VisitRates(Protocol):
     """Estimates change rates."""
 
     def look(self, memory: Memory) -> None:
@@ -67,7 +67,7 @@ class Planned(Named):
     1/rho that has passed in the t cycles since the last visit. Plans are made once a cycle, for the whole budget.
     """
 
-    def __init__(self, rates: Rates, plan: Plan) -> None:
+    def __init__(self, rates: VisitRates, plan: Plan) -> None:
         self.rates = rates
         self.plan = plan
         self._rho: FloatArray = np.empty(0)

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from recrawl.columns import BoolArray, IntArray
 from recrawl.simulate.synthetic.inhabitants import HISTORY_DAYS, TOPICS, Pages, Sites
 from recrawl.simulate.synthetic.presets import Preset
-from recrawl.simulate.synthetic.webgraph import OUTSIDE, Links
+from recrawl.simulate.synthetic.webgraph import OUTSIDE, LinkIntervals
 
 WINDOW_START = np.datetime64("2024-01-01")  # a Monday
 TOPIC_WORDS = pa.array(TOPICS)
@@ -48,7 +48,9 @@ def _folders(preset: Preset, pages: Pages) -> tuple[pa.Array, IntArray]:
     return pa.array(names), pages.folder.astype(np.int64) * months + month
 
 
-def targets(sites: Sites, pages: Pages, links: Links, path: pa.Array, host: pa.Array) -> tuple[pa.Array, pa.Array]:
+def targets(
+    sites: Sites, pages: Pages, links: LinkIntervals, path: pa.Array, host: pa.Array
+) -> tuple[pa.Array, pa.Array]:
     """Return target_page and target of every link.
 
     Internal links to a page have its number and no address. All other addresses are written out: a path on the same
@@ -65,17 +67,17 @@ def targets(sites: Sites, pages: Pages, links: Links, path: pa.Array, host: pa.A
     return pa.array(links.target, mask=~listed), target
 
 
-def _own(pages: Pages, links: Links, mask: BoolArray) -> pa.Array:
+def _own(pages: Pages, links: LinkIntervals, mask: BoolArray) -> pa.Array:
     topic = pages.topic[links.page[mask]]
     return _join("/", TOPIC_WORDS.take(_ints(topic)), "/", _text(np.flatnonzero(mask)))
 
 
-def _abroad(pages: Pages, links: Links, mask: BoolArray, path: pa.Array, host: pa.Array) -> pa.Array:
+def _abroad(pages: Pages, links: LinkIntervals, mask: BoolArray, path: pa.Array, host: pa.Array) -> pa.Array:
     page = links.target[mask]
     return _join(host.take(_ints(pages.site[page])), "/", path.take(_ints(page)))
 
 
-def _beyond(pages: Pages, links: Links, mask: BoolArray) -> pa.Array:
+def _beyond(pages: Pages, links: LinkIntervals, mask: BoolArray) -> pa.Array:
     topic = pages.topic[links.page[mask]]
     number = np.flatnonzero(mask)
     return _join(TOPIC_WORDS.take(_ints(topic)), "-", _text(number % 97), ".example.org/", _text(number))

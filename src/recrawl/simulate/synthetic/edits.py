@@ -18,7 +18,7 @@ REACH = (0.25, 1.0)  # share of a site's pages that an edit of the site touches
 
 
 @dataclass(frozen=True)
-class History:
+class EditHistory:
     """Every change in the window by page and day; page p's are `start[p]` to `start[p + 1]`."""
 
     page: npt.NDArray[np.int32]
@@ -40,7 +40,7 @@ class _Edits:
 
 def draw_history(
     preset: Preset, sites: Sites, pages: Pages, clocks: Clocks, days: float, rng: np.random.Generator
-) -> History:
+) -> EditHistory:
     """Draw every change, with the past of each page before the window."""
     tide = draw_tide(preset.quiet_days, preset.quiet, HISTORY_DAYS, days, rng)
     played = play(clocks, pages.born, pages.died, days, rng, tide)
@@ -60,7 +60,7 @@ def draw_history(
         mass = np.isin(keys, massive)
         announced = np.searchsorted(keys, news)
     start = np.searchsorted(page, np.arange(len(pages) + 1))
-    return History(page, day, start, mass, prior, last_prior, newborn, announced)
+    return EditHistory(page, day, start, mass, prior, last_prior, newborn, announced)
 
 
 def _keys(page: IntArray, day: Days32) -> TieArray:

@@ -21,12 +21,12 @@ from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 from recrawl.recording.write import to_arrays
 from recrawl.simulate.synthetic.addresses import WINDOW_START, hosts, paths, targets
-from recrawl.simulate.synthetic.edits import History, draw_history
+from recrawl.simulate.synthetic.edits import EditHistory, draw_history
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages, Sites, draw_pages, draw_sites, wind_clocks
 from recrawl.simulate.synthetic.presets import Preset, preset
-from recrawl.simulate.synthetic.topic_words import Terms, draw_terms
+from recrawl.simulate.synthetic.topic_words import TopicWords, draw_terms
 from recrawl.simulate.synthetic.versions import Edits, FirstVersions, draw_edits, draw_first_versions
-from recrawl.simulate.synthetic.webgraph import LinkCounts, Links, count_links, draw_links
+from recrawl.simulate.synthetic.webgraph import LinkCounts, LinkIntervals, count_links, draw_links
 
 TABLES = ("sites", "pages", "changes", "links", "terms")
 MOST_PAGES = 10_000_000
@@ -34,7 +34,7 @@ MOST_PAGE_DAYS = 2e9
 
 
 @dataclass(frozen=True)
-class Web:
+class SyntheticWeb:
     """A synthetic web in columns, before it is written down as tables."""
 
     preset: Preset
@@ -42,12 +42,12 @@ class Web:
     sites: Sites
     pages: Pages
     rate: FloatArray  # expected changes a day by each page's own rhythm
-    history: History
-    links: Links
+    history: EditHistory
+    links: LinkIntervals
     counts: LinkCounts
     first: FirstVersions
     edits: Edits
-    terms: Terms | None
+    terms: TopicWords | None
 
 
 def synthesize(
@@ -89,7 +89,7 @@ def generate(
 
 def draw_web(
     chosen: Preset, pages: int, days: float, seed: int, *, terms: bool = True, advance: Advance = silent
-) -> Web:
+) -> SyntheticWeb:
     """Draw a web stage by stage."""
     check_size(pages, days, seed)
     streams = iter([np.random.Generator(np.random.SFC64([seed, stage])) for stage in range(5)])
@@ -109,7 +109,7 @@ def draw_web(
     edits = draw_edits(first, history, counts, rng)
     advance(5, 7, "terms")
     words = draw_terms(columns, first, history, edits, next(streams)) if terms else None
-    return Web(
+    return SyntheticWeb(
         chosen, days, sites, columns, clocks.mean_rate() * chosen.bustle, history, links, counts, first, edits, words
     )
 
@@ -128,7 +128,7 @@ def check_size(pages: int, days: float, seed: int) -> None:
         raise InputError(f"a seed is zero or a positive number, not {seed}")
 
 
-def sites_table(web: Web) -> pa.Table:
+def sites_table(web: SyntheticWeb) -> pa.Table:
     """One row a site."""
     count = len(web.sites)
     site_of_change = web.pages.site[web.history.page]
@@ -160,7 +160,7 @@ def _moments(site: npt.NDArray[np.int32], day: npt.NDArray[np.float32], count: i
     return np.bincount((keys[first] >> np.uint64(32)).astype(np.int64), minlength=count).astype(np.int32)
 
 
-def pages_table(web: Web) -> pa.Table:
+def pages_table(web: SyntheticWeb) -> pa.Table:
     """One row a page, with three columns that only a synthetic web can have: rhythm, true_rate and topic."""
     pages, first, history = web.pages, web.first, web.history
     path, ext, depth = paths(web.preset, web.sites, pages)
@@ -192,7 +192,7 @@ def pages_table(web: Web) -> pa.Table:
     )
 
 
-def changes_table(web: Web) -> pa.Table:
+def changes_table(web: SyntheticWeb) -> pa.Table:
     """One row a change, ordered by page and day."""
     edits, counts = web.edits, web.counts
     return pa.table(
@@ -219,7 +219,7 @@ def changes_table(web: Web) -> pa.Table:
     )
 
 
-def links_table(web: Web, tables: dict[str, pa.Table]) -> pa.Table:
+def links_table(web: SyntheticWeb, tables: dict[str, pa.Table]) -> pa.Table:
     """One row a link interval, ordered by page and day."""
     path, host = (
         tables[table].column(column).combine_chunks() for table, column in (("pages", "path"), ("sites", "repo"))
@@ -238,7 +238,7 @@ def links_table(web: Web, tables: dict[str, pa.Table]) -> pa.Table:
     )
 
 
-def terms_table(terms: Terms) -> pa.Table:
+def terms_table(terms: TopicWords) -> pa.Table:
     """One row a page for its first version, and one more for its last where it changed."""
     when = pa.array(["start", "end"]).take(pa.array(terms.last.astype(np.int8)))
     start = pa.array(terms.start)

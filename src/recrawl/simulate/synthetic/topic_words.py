@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from recrawl.simulate.synthetic.edits import History
+from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages
 from recrawl.simulate.synthetic.versions import Edits, FirstVersions
 
@@ -26,7 +26,7 @@ OWN_WORDS, COMMON_WORDS = 120, 40
 
 
 @dataclass(frozen=True)
-class Terms:
+class TopicWords:
     """Rows of the terms table; row i's buckets and counts are `start[i]` to `start[i + 1]`."""
 
     page: Ints
@@ -57,7 +57,9 @@ def _hashed(stem: str, count: int, taken: set[int]) -> set[int]:
     return found
 
 
-def draw_terms(pages: Pages, first: FirstVersions, history: History, edits: Edits, rng: np.random.Generator) -> Terms:
+def draw_terms(
+    pages: Pages, first: FirstVersions, history: EditHistory, edits: Edits, rng: np.random.Generator
+) -> TopicWords:
     """Draw the words of every page's first version, and of its last where it changed."""
     count = len(pages)
     changed = history.start[1:] > history.start[:-1]
@@ -73,7 +75,7 @@ def draw_terms(pages: Pages, first: FirstVersions, history: History, edits: Edit
     kept = np.minimum(total, WORDS_KEPT)
     start = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
     bucket, number = _choose(rng, page, last, total, start, pages.topic, replaced, vocabulary())
-    return Terms(page, last, total, start, bucket, number)
+    return TopicWords(page, last, total, start, bucket, number)
 
 
 @njit(cache=True, nogil=True)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, IntArray
-from recrawl.simulate.synthetic.edits import History
+from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import Pages
 from recrawl.simulate.synthetic.presets import Preset
 from recrawl.simulate.synthetic.webgraph import LinkCounts
@@ -76,7 +76,7 @@ def draw_first_versions(preset: Preset, pages: Pages, counts: LinkCounts, rng: n
     )
 
 
-def draw_edits(first: FirstVersions, history: History, counts: LinkCounts, rng: np.random.Generator) -> Edits:
+def draw_edits(first: FirstVersions, history: EditHistory, counts: LinkCounts, rng: np.random.Generator) -> Edits:
     """Draw how every change edits its page."""
     scale = np.exp(rng.normal(-4.0, 1.0, len(first.words))).astype(np.float32)  # share of the words an edit touches
     gained = counts.new[0] + counts.new[1]

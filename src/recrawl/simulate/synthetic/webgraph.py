@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
-from recrawl.simulate.synthetic.edits import History
+from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages, Sites
 from recrawl.simulate.synthetic.presets import Gain, Preset
 
@@ -24,7 +24,7 @@ MOST_AT_ONCE = 300  # links that one change can add
 
 
 @dataclass(frozen=True)
-class Links:
+class LinkIntervals:
     """Link intervals by page: `begin` and `end` are changes of the page, -1 for its start and for never."""
 
     page: npt.NDArray[np.int32]
@@ -36,7 +36,7 @@ class Links:
     def __len__(self) -> int:
         return len(self.page)
 
-    def days(self, history: History, pages: Pages) -> tuple[FloatArray, FloatArray]:
+    def days(self, history: EditHistory, pages: Pages) -> tuple[FloatArray, FloatArray]:
         """Return when each link appeared (0 or the page's birth at the start) and vanished (NaN: never)."""
         birth = np.maximum(pages.born, 0)[self.page]
         death = np.where(np.isinf(pages.died), np.float32(np.nan), pages.died)[self.page]
@@ -53,13 +53,15 @@ class LinkCounts:
     held: tuple[IntArray, IntArray]
 
 
-def _when(change: npt.NDArray[np.int32], history: History, otherwise: FloatArray) -> FloatArray:
+def _when(change: npt.NDArray[np.int32], history: EditHistory, otherwise: FloatArray) -> FloatArray:
     if not len(history.day):
         return otherwise
     return np.asarray(np.where(change >= 0, history.day[np.maximum(change, 0)], otherwise))
 
 
-def draw_links(preset: Preset, sites: Sites, pages: Pages, history: History, rng: np.random.Generator) -> Links:
+def draw_links(
+    preset: Preset, sites: Sites, pages: Pages, history: EditHistory, rng: np.random.Generator
+) -> LinkIntervals:
     """Draw every link interval, ordered by page and beginning."""
     parts = [_announced(pages, history)]
     for internal in (True, False):
@@ -68,22 +70,22 @@ def draw_links(preset: Preset, sites: Sites, pages: Pages, history: History, rng
         target = choose(sites, pages, page, rng)
         if internal:
             target[~_alive(pages, history, page, begin, target)] = OUTSIDE
-        parts.append(Links(page, begin, end, np.full(len(page), internal), target))
+        parts.append(LinkIntervals(page, begin, end, np.full(len(page), internal), target))
     whole = _join(parts)
     target = _without_repeats(whole.page, whole.target, len(pages))
     order = np.argsort(whole.page.astype(np.int64) << 32 | (whole.begin.astype(np.int64) + 1), kind="stable")
-    return Links(whole.page[order], whole.begin[order], whole.end[order], whole.internal[order], target[order])
+    return LinkIntervals(whole.page[order], whole.begin[order], whole.end[order], whole.internal[order], target[order])
 
 
-def _join(parts: list[Links]) -> Links:
+def _join(parts: list[LinkIntervals]) -> LinkIntervals:
     columns = ("page", "begin", "end", "internal", "target")
-    return Links(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
+    return LinkIntervals(*(np.concatenate([getattr(part, column) for part in parts]) for column in columns))
 
 
-def _announced(pages: Pages, history: History) -> Links:
+def _announced(pages: Pages, history: EditHistory) -> LinkIntervals:
     """List every newborn page on its hub, for good, so that a crawler that watches the hub finds it."""
     count = len(history.newborn)
-    return Links(
+    return LinkIntervals(
         pages.hub[history.newborn],
         history.announced.astype(np.int32),
         np.full(count, -1, dtype=np.int32),
@@ -93,7 +95,7 @@ def _announced(pages: Pages, history: History) -> Links:
 
 
 def _intervals(
-    preset: Preset, internal: bool, pages: Pages, history: History, rng: np.random.Generator
+    preset: Preset, internal: bool, pages: Pages, history: EditHistory, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Draw which page has a link from which change to which change."""
     mean = preset.out_internal if internal else preset.out_external
@@ -162,7 +164,7 @@ def _external_targets(
 
 def _alive(
     pages: Pages,
-    history: History,
+    history: EditHistory,
     page: npt.NDArray[np.int32],
     begin: npt.NDArray[np.int32],
     target: npt.NDArray[np.int32],
@@ -185,7 +187,7 @@ def _without_repeats(page: npt.NDArray[np.int32], target: npt.NDArray[np.int32],
     return target
 
 
-def count_links(links: Links, pages: Pages, history: History) -> LinkCounts:
+def count_links(links: LinkIntervals, pages: Pages, history: EditHistory) -> LinkCounts:
     """Count the links by page at the start, and by change."""
     sides = [_count(links, links.internal == side, pages, history) for side in (True, False)]
     first, new, lost, held = ((sides[0][i], sides[1][i]) for i in range(4))
@@ -193,7 +195,7 @@ def count_links(links: Links, pages: Pages, history: History) -> LinkCounts:
 
 
 def _count(
-    links: Links, mask: BoolArray, pages: Pages, history: History
+    links: LinkIntervals, mask: BoolArray, pages: Pages, history: EditHistory
 ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     changes = len(history.page)
     begin, end = links.begin[mask], links.end[mask]
