@@ -12,6 +12,7 @@ LAYERS = [
     {
         "errors",
         "columns",
+        "compiled",
         "registry",
         "clock",
         "progress",

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.policies.formulas.closure import CONSTANT, LOG, TERMINAL, Codes
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import CONSTANTS, NAMES
@@ -79,7 +79,7 @@ def new_dice(seed: int, stream: int = 0) -> Dice:
     return np.asarray(np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64), dtype=np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_bits(dice: Dice) -> np.uint64:
     """Draw 64 bits: splitmix64 (Steele, Lea, Flood 2014)."""
     dice[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -89,25 +89,25 @@ def draw_bits(dice: Dice) -> np.uint64:
     return z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_below(dice: Dice, bound: int) -> Any:
     """Draw a number from 0 to bound - 1."""
     return np.int64(((draw_bits(dice) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_share(dice: Dice) -> float:
     """Draw a number from [0, 1)."""
     return np.float64(draw_bits(dice) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arity(code: int) -> int:
     """Return how many arguments a code takes."""
     return 0 if code >= CONSTANT else (1 if code >= LOG else 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtree_begin(code: Codes, root: int) -> int:
     """Return where the subtree that ends at `root` begins."""
     open_places = 1
@@ -119,7 +119,7 @@ def subtree_begin(code: Codes, root: int) -> int:
         at -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def depth_of(code: Codes, size: int, heights: IntArray) -> int:
     """Return the nodes on the longest path; `heights` has room for as many numbers as the tree has nodes."""
     top = -1
@@ -136,7 +136,7 @@ def depth_of(code: Codes, size: int, heights: IntArray) -> int:
     return heights[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_piece(
     code: Codes, value: FloatArray, begin: int, end: int, to_code: Codes, to_value: FloatArray, at: int
 ) -> int:

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.focus.bayes import LinkWords, odds_of
 from recrawl.focus.scores import (
     ANCESTOR,
@@ -85,7 +86,7 @@ def new_frontier(pages: int) -> Frontier:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def empty(frontier: Frontier) -> None:
     """Begin a new crawl."""
     frontier.size[:] = 0
@@ -95,7 +96,7 @@ def empty(frontier: Frontier) -> None:
     frontier.base[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def scramble(key: int) -> int:
     """The splitmix64 finaliser, as in recrawl.columns."""
     z = uint64(key)
@@ -104,8 +105,8 @@ def scramble(key: int) -> int:
     return z ^ (z >> uint64(31))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: int) -> None:
+@kernel(error_model="numpy")
+def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: np.uint64) -> None:
     """Make room in the frontier for the URLs that were discovered since the last filling (seeds are none)."""
     host, part, row, entered = frontier.host, frontier.part, state.row, 0
     for number in range(frontier.size[1], state.tally[N_SEEN]):
@@ -119,7 +120,7 @@ def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: int) -> None
     frontier.size[1] = state.tally[N_SEEN]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def rank(
     web: CrawlArrays, state: State, frontier: Frontier, links: LinkWords, weights: FloatArray, within: IntArray
 ) -> None:
@@ -164,7 +165,7 @@ def rank(
     state.tally[N_DIRTY] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _lift(part: FloatArray, top: FloatArray, place: int, per_out: float, per_in: float) -> None:
     """Keep the bounds of a block above the URL at `place`."""
     block = place // BLOCK
@@ -174,8 +175,8 @@ def _lift(part: FloatArray, top: FloatArray, place: int, per_out: float, per_in:
     top[block, 3] = max(top[block, 3], part[place, 3])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
+@kernel(error_model="numpy")
+def best(state: State, frontier: Frontier, seed: np.uint64) -> npt.NDArray[np.int32]:
     """The FILL URLs of highest rank, best first.
 
     First the blocks that may hold ranks as high as the last filling chose are read; then those of the others whose
@@ -227,7 +228,7 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
     return numbers
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _bound(part: FloatArray, top: FloatArray, block: int, size: int, per_out: float, per_in: float) -> None:
     """Compute the bounds of a block anew."""
     hub = authority = rank = host = -np.inf

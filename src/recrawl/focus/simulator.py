@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.focus.bayes import RETRAIN_EVERY, LinkWords, forget, learn, new_links, retrain
 from recrawl.focus.frontier import FILL, GOLDEN, Frontier, best, empty, enter, new_frontier, rank, scramble
 from recrawl.focus.scores import (
@@ -94,7 +95,7 @@ def simulate(
     return FocusedCrawl(pages_, depth[:count], web.good[pages_])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _crawl(
     web: CrawlArrays,
     state: State,
@@ -103,7 +104,7 @@ def _crawl(
     seeds: PageIds,
     weights: FloatArray,
     within: IntArray,
-    seed: int,
+    seed: np.uint64,
     downloaded: PageIds,
     depth: IntArray,
 ) -> int:
@@ -157,7 +158,7 @@ def _crawl(
     return n
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _levels(weights: FloatArray) -> int:
     """How many generations of ancestors the weights ask for."""
     for k in range(LEVELS, 0, -1):
@@ -166,7 +167,7 @@ def _levels(weights: FloatArray) -> int:
     return 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _draw(stamp: IntArray, total: int, luck: npt.NDArray[np.uint64]) -> int:
     """Spin the roulette wheel: a place with probability proportional to its time stamp."""
     luck[0] += GOLDEN

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from recrawl.columns import ByteArray, IntArray, TieArray
+from recrawl.compiled import kernel
 
 
 def hash_strings(strings: pa.Array) -> TieArray:
@@ -30,7 +30,7 @@ def _of_dictionary(strings: pa.DictionaryArray) -> npt.NDArray[np.uint64]:
     return np.asarray(known[strings.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fnv(ends: IntArray, content: ByteArray) -> TieArray:
     hashes = np.zeros(len(ends) - 1, dtype=np.uint64)
     for i in range(len(hashes)):

@@ -12,9 +12,9 @@ import re
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
 
 DIGEST_BYTES = 16
 
@@ -131,7 +131,7 @@ def _stable(text: str) -> bytes:
     return b"".join(pieces).removesuffix(b"\n")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64]]:
     """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
 
@@ -166,7 +166,7 @@ def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64
     return o, numbered[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether a line begins as a date, a time or a number does: with a digit, a day or a month."""
     for i in range(start, end):
@@ -178,7 +178,7 @@ def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     """Whether one of the patterns of `_ROTATING` could match: never False where one does.
 
@@ -220,7 +220,7 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash3(line: ByteArray, i: int) -> np.uint64:
     value = _START
     for k in range(i, i + 3):
@@ -228,7 +228,7 @@ def _hash3(line: ByteArray, i: int) -> np.uint64:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has(hashes: npt.NDArray[np.uint64], value: np.uint64) -> bool:
     place = np.searchsorted(hashes, value)
     return bool(place < len(hashes) and hashes[place] == value)
@@ -257,13 +257,13 @@ def hamming(a: int, b: int) -> int:
     return (a ^ b).bit_count()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _simhash(text: ByteArray) -> np.uint64:
     hashes = np.empty(len(text) // 2 + 1, dtype=np.uint64)
     return _majority(hashes[: _pairs(text, hashes)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pairs(text: ByteArray, hashes: npt.NDArray[np.uint64]) -> int:
     """Hash every pair of neighbouring words; return how many there are."""
     pairs, i, n = 0, 0, len(text)
@@ -289,7 +289,7 @@ def _pairs(text: ByteArray, hashes: npt.NDArray[np.uint64]) -> int:
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair(previous: np.uint64, word: np.uint64) -> np.uint64:
     pair = (previous ^ (word >> np.uint64(7))) * _PRIME
     pair ^= pair >> np.uint64(32)
@@ -297,7 +297,7 @@ def _pair(previous: np.uint64, word: np.uint64) -> np.uint64:
     return pair ^ (pair >> np.uint64(29))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _majority(hashes: npt.NDArray[np.uint64]) -> np.uint64:
     """Return the bits that more than half of the hashes have set.
 
@@ -329,14 +329,14 @@ def _majority(hashes: npt.NDArray[np.uint64]) -> np.uint64:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
     """Add three bits in each of 64 places: the carries and the sums."""
     half = a ^ b
     return (a & b) | (half & c), half ^ c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(planes: npt.NDArray[np.uint64], k: int, carry: np.uint64) -> None:
     """Add 2^k to the counters of the bits that are set."""
     while carry:

@@ -13,9 +13,9 @@ from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray
+from recrawl.compiled import kernel
 
 BUCKETS = 2**18
 _WORD = re.compile(r"[^\W_]+")
@@ -78,7 +78,7 @@ def _crc_table() -> Codes:
     return table.astype(np.uint32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(codes: Codes, letters: BoolArray, table: Codes, buckets: int) -> tuple[Buckets, Counts]:
     held = np.zeros(buckets, dtype=np.int32)
     used = np.empty(len(codes) // 2 + 1, dtype=np.int32)
@@ -100,7 +100,7 @@ def _count(codes: Codes, letters: BoolArray, table: Codes, buckets: int) -> tupl
     return found, held[found]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
     """Take in one code point as its UTF-8 bytes."""
     if code < 0x80:
@@ -117,6 +117,6 @@ def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
     return _byte(crc, np.uint32(0x80) | (code & np.uint32(0x3F)), table)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _byte(crc: np.uint32, byte: np.uint32, table: Codes) -> np.uint32:
     return table[(crc ^ byte) & np.uint32(0xFF)] ^ (crc >> np.uint32(8))

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
 from recrawl.see.markup.tags import HASH_PRIME, HASH_START
 
 TEXT, SKIP, START, END = range(4)  # what a '<' can begin: text, a comment or a cut-off tag, a start tag, an end tag
 
 
-@njit(cache=True, nogil=True)
-def is_letter(c: int) -> bool:
+@kernel
+def is_letter(c: Any) -> bool:
     """Whether a byte is an ASCII letter."""
     return 97 <= (c | 32) <= 122
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_space(c: int) -> bool:
     """Whether a byte is white space to HTML."""
     return c == 32 or c == 9 or c == 10 or c == 12 or c == 13
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(source: ByteArray, byte: int, i: int) -> int:
     """Return the first place from i on that holds a byte, or the end."""
     while i < len(source) and source[i] != byte:
@@ -32,7 +34,7 @@ def find(source: ByteArray, byte: int, i: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
     """Read a tag's name: where it ends, and its hash in lower case."""
     value = HASH_START
@@ -46,7 +48,7 @@ def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
     return i, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
     """Skip attributes as the tokeniser does: (after the '>', self-closing); -1 at the end of the page."""
     n = len(source)
@@ -75,7 +77,7 @@ def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
     return -1, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_closing(source: ByteArray, i: int, name: np.uint64) -> int:
     """Find the end tag with this name: where its '<' is; -1 if there is none."""
     while True:
@@ -89,7 +91,7 @@ def find_closing(source: ByteArray, i: int, name: np.uint64) -> int:
         i += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def comment_end(source: ByteArray, i: int) -> int:
     """Return the place after the comment whose text starts at i, by the standard's rules ("<!-->" is one too)."""
     n = len(source)
@@ -108,7 +110,7 @@ def comment_end(source: ByteArray, i: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, bool]:
     """Read what begins with the '<' at i: (what, where it ends, name, the name's end, self-closing)."""
     n = len(source)
@@ -130,7 +132,7 @@ def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, boo
     return END if ending else START, end, name, name_end, closed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64, int, int]:
     """Read the attribute at i of a tag that ends at `end`: (where the next begins, name, start and end of the value).
 
@@ -162,7 +164,7 @@ def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64,
     return i, name, start, i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tuple[int, int]:
     """Find an attribute between a tag's name and its end: start and end of its value, (0, 0) if absent."""
     while i >= 0:
@@ -172,7 +174,7 @@ def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tupl
     return 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_two(
     source: ByteArray, i: int, end: int, one: np.uint64, other: np.uint64, look: bool
 ) -> tuple[int, int, int, int]:
@@ -187,7 +189,7 @@ def find_two(
     return a, a_end, b, b_end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint64]) -> bool:
     """Whether a value holds one of these (sorted) words: runs of letters, cut where small letters turn to capitals."""
     value, length, small = HASH_START, 0, False

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from recrawl.compiled import kernel
 from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages
 from recrawl.simulate.synthetic.versions import Edits, FirstVersions
@@ -78,7 +78,7 @@ def draw_terms(
     return TopicWords(page, last, total, start, bucket, number)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(
     rng: np.random.Generator,
     page: Ints,
