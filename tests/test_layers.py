@@ -13,6 +13,7 @@ LAYERS = [
         "errors",
         "columns",
         "compiled",
+        "hashing",
         "registry",
         "clock",
         "progress",

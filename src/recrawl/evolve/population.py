@@ -14,11 +14,13 @@ import numpy.typing as npt
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
+from recrawl.hashing import GOLDEN, scramble
 from recrawl.policies.formulas.closure import CONSTANT, LOG, TERMINAL, Codes
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import CONSTANTS, NAMES
 
 MAX_NODES = 1023  # a full binary tree of depth 10
+_scrambled = kernel(scramble)
 Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers
 
 
@@ -82,11 +84,8 @@ def new_dice(seed: int, stream: int = 0) -> Dice:
 @kernel
 def draw_bits(dice: Dice) -> np.uint64:
     """Draw 64 bits: splitmix64 (Steele, Lea, Flood 2014)."""
-    dice[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = dice[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    dice[0] += GOLDEN
+    return _scrambled(dice[0])
 
 
 @kernel

@@ -43,13 +43,14 @@ from recrawl.focus.scores import (
     CrawlArrays,
     State,
 )
+from recrawl.hashing import GOLDEN, scramble
 
 FILL = 50  # so many URLs are taken at a time
 BLOCK = 64  # URLs in a block of the frontier
 REBASE_EVERY = 64  # fillings between two full readings of the frontier; more often at first
 FARTHEST = 2**31  # links from the seeds that no URL can be
 CHANCE = 2.0**-93  # equal ranks differ by a chance below 2**-40, so that few of them are really equal
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+scrambled = kernel(scramble)
 
 
 class Frontier(NamedTuple):
@@ -97,21 +98,12 @@ def empty(frontier: Frontier) -> None:
 
 
 @kernel(error_model="numpy")
-def scramble(key: int) -> int:
-    """The splitmix64 finaliser, as in recrawl.columns."""
-    z = uint64(key)
-    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return z ^ (z >> uint64(31))
-
-
-@kernel(error_model="numpy")
 def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: np.uint64) -> None:
     """Make room in the frontier for the URLs that were discovered since the last filling (seeds are none)."""
     host, part, row, entered = frontier.host, frontier.part, state.row, 0
     for number in range(frontier.size[1], state.tally[N_SEEN]):
         host[number] = web.host[state.page[number]]
-        frontier.chance[number] = CHANCE * (scramble(uint64(state.page[number]) + seed * GOLDEN) >> uint64(11))
+        frontier.chance[number] = CHANCE * (scrambled(uint64(state.page[number]) + seed * GOLDEN) >> uint64(11))
         for j in range(4):
             part[number, j] = 0.0
         part[number, 2] = -np.inf
@@ -215,7 +207,7 @@ def best(state: State, frontier: Frontier, seed: np.uint64) -> npt.NDArray[np.in
                 rank += part[i, 3] * host_score[frontier.host[i]]
                 if rank == -np.inf or (held == keep and rank < ranks[keep - 1]):
                     continue
-                tie = scramble(uint64(state.page[i]) + seed * GOLDEN)
+                tie = scrambled(uint64(state.page[i]) + seed * GOLDEN)
                 if held == keep and rank == ranks[keep - 1] and tie > ties[keep - 1]:
                     continue
                 held = min(held + 1, keep)

@@ -18,7 +18,7 @@ from numba import uint64
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.focus.bayes import RETRAIN_EVERY, LinkWords, forget, learn, new_links, retrain
-from recrawl.focus.frontier import FILL, GOLDEN, Frontier, best, empty, enter, new_frontier, rank, scramble
+from recrawl.focus.frontier import FILL, Frontier, best, empty, enter, new_frontier, rank, scrambled
 from recrawl.focus.scores import (
     ALL_SCORES,
     ANCHOR,
@@ -36,6 +36,7 @@ from recrawl.focus.scores import (
     see_seed,
     settle,
 )
+from recrawl.hashing import GOLDEN
 
 FILL_AT = 50  # the current list is filled when so many URLs are left
 
@@ -171,7 +172,7 @@ def _levels(weights: FloatArray) -> int:
 def _draw(stamp: IntArray, total: int, luck: npt.NDArray[np.uint64]) -> int:
     """Spin the roulette wheel: a place with probability proportional to its time stamp."""
     luck[0] += GOLDEN
-    left = np.int64(scramble(luck[0]) % uint64(total))
+    left = np.int64(scrambled(luck[0]) % uint64(total))
     i = 0
     while left >= stamp[i]:
         left -= stamp[i]

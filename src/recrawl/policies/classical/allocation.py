@@ -12,11 +12,11 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray
 from recrawl.compiled import kernel, ufunc
+from recrawl.hashing import GOLDEN
 
 Plan = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
 TOLERANCE = 1e-12  # relative, of the multiplier lambda
 SPLIT_TOLERANCE = 1e-9
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def harmonic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
@@ -156,7 +156,7 @@ def _states(values: TieArray) -> tuple[PageIds, PageIds]:
     first = np.empty(len(values), dtype=np.int64)
     count = 0
     for i in range(len(values)):
-        slot = (values[i] * _GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
+        slot = (values[i] * GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
         while slots[slot] >= 0 and values[first[slots[slot]]] != values[i]:
             slot = (slot + np.uint64(1)) & np.uint64(size - 1)
         if slots[slot] < 0:

@@ -9,7 +9,9 @@ import numpy.typing as npt
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import kernel
-from recrawl.see.markup.tags import HASH_PRIME, HASH_START
+from recrawl.hashing import FNV_START, fnv1a_step
+
+_step = kernel(fnv1a_step)
 
 TEXT, SKIP, START, END = range(4)  # what a '<' can begin: text, a comment or a cut-off tag, a start tag, an end tag
 
@@ -37,13 +39,13 @@ def find(source: ByteArray, byte: int, i: int) -> int:
 @kernel
 def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
     """Read a tag's name: where it ends, and its hash in lower case."""
-    value = HASH_START
+    value = FNV_START
     while i < len(source):
         c = source[i]
         if is_space(c) or c == 47 or c == 62:
             break
         lower = c | 32 if 65 <= c <= 90 else c
-        value = (value ^ np.uint64(lower)) * HASH_PRIME
+        value = _step(value, lower)
         i += 1
     return i, value
 
@@ -118,17 +120,17 @@ def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, boo
     if following == 33 or following == 63:
         comment = following == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45
         end = comment_end(source, i + 4) if comment else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, end, False
+        return SKIP, end, FNV_START, end, False
     ending = following == 47
     if ending and i + 2 < n and not is_letter(source[i + 2]):
         end = i + 3 if source[i + 2] == 62 else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, end, False
+        return SKIP, end, FNV_START, end, False
     if not ending and not is_letter(following):
-        return TEXT, i + 1, HASH_START, i + 1, False
+        return TEXT, i + 1, FNV_START, i + 1, False
     name_end, name = read_name(source, i + 2 if ending else i + 1)
     end, closed = tag_end(source, name_end)
     if end < 0:
-        return SKIP, n, HASH_START, n, False  # the page ends inside a tag: the tag does not count
+        return SKIP, n, FNV_START, n, False  # the page ends inside a tag: the tag does not count
     return END if ending else START, end, name, name_end, closed
 
 
@@ -142,11 +144,11 @@ def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64,
     while i < last and (is_space(source[i]) or source[i] == 47):
         i += 1
     if i >= last:
-        return -1, HASH_START, 0, 0
-    name, first = HASH_START, i
+        return -1, FNV_START, 0, 0
+    name, first = FNV_START, i
     while i < last and not (is_space(source[i]) or source[i] == 47 or (source[i] == 61 and i > first)):
         c = source[i]
-        name = (name ^ np.uint64(c | 32 if 65 <= c <= 90 else c)) * HASH_PRIME
+        name = _step(name, c | 32 if 65 <= c <= 90 else c)
         i += 1
     while i < last and is_space(source[i]):
         i += 1
@@ -192,7 +194,7 @@ def find_two(
 @kernel
 def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint64]) -> bool:
     """Whether a value holds one of these (sorted) words: runs of letters, cut where small letters turn to capitals."""
-    value, length, small = HASH_START, 0, False
+    value, length, small = FNV_START, 0, False
     for i in range(start, end + 1):
         c = source[i] if i < end else np.uint8(32)
         letter = is_letter(c)
@@ -201,9 +203,9 @@ def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint
             place = np.searchsorted(words, value)
             if place < len(words) and words[place] == value:
                 return True
-            value, length = HASH_START, 0
+            value, length = FNV_START, 0
         if letter:
-            value = (value ^ np.uint64(c | 32)) * HASH_PRIME
+            value = _step(value, c | 32)
             length += 1
         small = letter and not capital
     return False
