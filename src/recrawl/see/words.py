@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -47,8 +47,9 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=200_000)
 def bucket_of(word: str) -> int:
-    """Return the bucket of one lower-case word."""
+    """Return the bucket of one lower-case word (or of several with spaces between)."""
     return crc32(word.encode("utf-8", "replace")) % BUCKETS
 
 
