@@ -14,6 +14,7 @@ LAYERS = [
         "columns",
         "compiled",
         "hashing",
+        "spans",
         "registry",
         "clock",
         "progress",
