@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.hashing import TieArray, mix
+from recrawl.hashing import mix
 
 PageIds = npt.NDArray[np.int64]
 IntArray = npt.NDArray[np.integer[Any]]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 ByteArray = npt.NDArray[np.uint8]
+TieArray = npt.NDArray[np.uint64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 

@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-TieArray = npt.NDArray[np.uint64]
-
 # splitmix64 (Steele, Lea, Flood 2014): the state grows by GOLDEN, 2**64 / the golden ratio, and is then scrambled
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -37,7 +35,7 @@ def scramble_int(key: int) -> int:
     return key ^ (key >> 31)
 
 
-def mix(keys: npt.NDArray[Any], seed: int) -> TieArray:
+def mix(keys: npt.NDArray[Any], seed: int) -> npt.NDArray[np.uint64]:
     """Scramble 64-bit keys, differently for each seed.
 
     Because it is a bijection for each seed, distinct keys never collide.
