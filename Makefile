@@ -47,3 +47,4 @@ endif
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf "$${RECRAWL_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/recrawl}/kernels"
