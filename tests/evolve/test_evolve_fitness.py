@@ -22,7 +22,8 @@ from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
 from recrawl.policies.formulas.terminals import terminal_set
 from recrawl.recording.recording import Recording
-from support.small_recordings import GITWEB_MINI, random_tables, recording
+from support.real_recordings import THREE_SITES
+from support.small_recordings import random_tables, recording
 
 MEASURES = (ChangeRate(), NDCG())
 
@@ -144,10 +145,9 @@ def test_fitness_and_compare_agree(tmp_path: object) -> None:
         assert fitness.total(fitness.curves(formulas)).tolist() == want
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="no gitweb-mini beside the project")
 def test_real_pages_give_identical_numbers() -> None:
     """On pages of real sites in weekly cycles."""
-    data = Recording.open(GITWEB_MINI)
+    data = Recording.open(THREE_SITES)
     data = data.window(0, min(data.end, 182)).fixed()
     plan = Plan(7.0, 0.05, 2, seed=2)
     formulas = create(6, 6, Leaves.of(terminal_set("all"), 0.7), new_dice(4))

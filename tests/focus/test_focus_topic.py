@@ -22,9 +22,7 @@ from recrawl.focus.topical_web import TOKENS, synthetic_web
 from recrawl.focus.web import TopicalWeb, open_web, web_of
 from recrawl.papers.focus.focus_measures import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
 from recrawl.recording.recording import Recording
-
-MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
-needs_mini = pytest.mark.skipif(not MINI.is_dir(), reason="the recording gitweb-mini is not beside the project")
+from support.real_recordings import THREE_SITES
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +31,8 @@ def made_up() -> TopicalWeb:
 
 
 @pytest.fixture(scope="module")
-def mini() -> TopicalWeb:
-    return open_web(str(MINI))
+def recorded() -> TopicalWeb:
+    return open_web(str(THREE_SITES))
 
 
 # -- graphs ------------------------------------------------------------------------------------------------------------
@@ -271,29 +269,27 @@ def test_a_topic_without_pages_is_refused(made_up: TopicalWeb) -> None:
         mission.draw(5, 0)
 
 
-@needs_mini
-def test_keywords_find_pages_of_a_recording(mini: TopicalWeb) -> None:
+def test_keywords_find_pages_of_a_recording(recorded: TopicalWeb) -> None:
     """Keywords are looked up in a recording's hashed terms: the pages about them are the examples."""
-    examples, label = find_examples(mini, "words:react,component,props")
+    examples, label = find_examples(recorded, "words:react,component,props")
     assert label is None
-    ours = [str(url).startswith("reactjs/react.dev") for url in mini.graph.urls[examples]]
+    ours = [str(url).startswith("reactjs/react.dev") for url in recorded.graph.urls[examples]]
     assert np.mean(ours) > 0.9
     with pytest.raises(InputError, match="is empty"):
-        find_examples(mini, "words:zyzzyvas")
-    topic = learn_topic(mini, "dir:reactjs/react.dev/src/content/learn", 0)
+        find_examples(recorded, "words:zyzzyvas")
+    topic = learn_topic(recorded, "dir:reactjs/react.dev/src/content/learn", 0)
     assert topic.quality.f1 > 0.6
 
 
-@needs_mini
-def test_a_recording_becomes_a_graph(mini: TopicalWeb) -> None:
+def test_a_recording_becomes_a_graph(recorded: TopicalWeb) -> None:
     """The pages that live at the end are the nodes; their recorded links are there, and more found by address."""
-    recording = Recording.open(MINI)
+    recording = Recording.open(THREE_SITES)
     alive = recording.keep((recording.born <= recording.end) & (recording.died > recording.end))
-    assert len(mini) == len(alive)
+    assert len(recorded) == len(alive)
     links = alive.links
     there = links.at(alive.end) & (links.target_page >= 0) & (links.target_page != links.page)
     recorded = np.unique(links.page[there] * len(alive) + links.target_page[there])
-    ours = mini.graph.source.astype(np.int64) * len(alive) + mini.graph.out
+    ours = recorded.graph.source.astype(np.int64) * len(alive) + recorded.graph.out
     assert np.isin(recorded, ours).all()
 
 

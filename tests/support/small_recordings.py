@@ -21,8 +21,6 @@ from recrawl.visits import Visits
 
 Tables = dict[str, dict[str, npt.NDArray[Any]]]
 
-GITWEB_MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
-
 
 def tables(
     days: float,

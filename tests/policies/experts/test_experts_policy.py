@@ -23,10 +23,8 @@ from recrawl.recording.recording import Recording
 from recrawl.see.words import bag_of
 from recrawl.simulate.recorded import RecordedWorld
 from support.handmade_memory import visits
+from support.real_recordings import THREE_SITES
 from support.small_recordings import Tables, recording, tables, write
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
-MINI = DATA / "gitweb-mini"
 
 
 def talking(days: int = 40) -> Tables:
@@ -209,11 +207,10 @@ def test_the_crawl_of_fig_8() -> None:
     assert len(crawl_findings("all", found["all"])) == 6
 
 
-@pytest.mark.skipif(not MINI.is_dir(), reason="the recording gitweb-mini is not beside the project")
 def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`recrawl experiment experts` writes its tables beside the paper's numbers, and refuses what it cannot do."""
     out = tmp_path / "x"
-    words = ["experiment", "experts", str(MINI), "--quick", "--no-crawl", "--steps", "weekly", "--out", str(out)]
+    words = ["experiment", "experts", str(THREE_SITES), "--quick", "--no-crawl", "--steps", "weekly", "--out", str(out)]
     assert main(words) == 0
     results = json.loads((out / "results.json").read_text())
     assert results["paper"]["table1"]["3D multiple"] == 72.72
