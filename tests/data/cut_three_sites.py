@@ -107,10 +107,11 @@ def invent_texts(rows: Rows) -> None:
             change |= {"cosine": cosine(old, new), "chi2_p": same_source(old, new)}
     rows["texts"].sort(key=lambda row: (row["page_id"], row["day"]))
     rows["terms"] = [row for row in rows["terms"] if row["page_id"] not in writers]
-    for page, writer in writers.items():
-        rows["terms"].append(bag(page, "start", versions[page]))
-        if any(change["page_id"] == page for change in rows["changes"]):
-            rows["terms"].append(bag(page, "end", writer.text))
+    changed = {change["page_id"] for change in rows["changes"]}
+    for number, writer in writers.items():
+        rows["terms"].append(bag(number, "start", versions[number]))
+        if number in changed:
+            rows["terms"].append(bag(number, "end", writer.text))
     rows["terms"].sort(key=lambda row: (row["page_id"], row["when"] != "start"))
 
 
