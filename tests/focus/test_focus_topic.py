@@ -16,11 +16,9 @@ from recrawl.focus.crawl_graph import UNREACHED, check_seeds, make_graph
 from recrawl.focus.mission import Mission, check_room
 from recrawl.focus.prepare import link_similarity
 from recrawl.focus.resolve import Addresses, normal
-from recrawl.focus.simulator import FocusedCrawl
 from recrawl.focus.topic import find_examples, learn_topic, train
 from recrawl.focus.topical_web import TOKENS, synthetic_web
 from recrawl.focus.web import TopicalWeb, open_web, web_of
-from recrawl.papers.focus.focus_measures import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
 
@@ -321,26 +319,3 @@ def test_a_synthetic_web_has_topical_locality_tunnels_and_hubs(made_up: TopicalW
     assert np.diff(graph.start).max() > 80
     assert 15 < graph.links / len(graph) < 25
     assert made_up.bags.rows(np.arange(10)).sum() == 10 * (2 * TOKENS - 1)
-
-
-# -- measures ----------------------------------------------------------------------------------------------------------
-
-
-def test_measures_by_hand() -> None:
-    """Harvest, recall, cohesiveness (eq. 13) and distances of a small crawl, by hand."""
-    # 0 (seed) -> 1, 2; 1 -> 0, 2; 2 -> 3; 3 -> 1. Good: 0, 1, 3, 4; page 4 cannot be reached.
-    graph = make_graph(np.array([0, 0, 1, 1, 2, 3]), np.array([1, 2, 0, 2, 3, 1]), np.zeros(5, dtype=np.int32), urls(5))
-    good = np.array([True, True, False, True, True])
-    pages = np.array([0, 2, 1, 3])
-    seeds = np.array([0])
-    crawl = FocusedCrawl(pages, np.array([0, 1, 1, 2], dtype=np.int32), good[pages])
-    distance = graph.distances(seeds)
-    np.testing.assert_allclose(harvest_curve(crawl, np.array([1, 2, 4, 9])), [1.0, 0.5, 0.75, np.nan])
-    assert recall(crawl, 3, good, distance) == 2 / 3  # 0, 1 and 3 are in reach
-    # community {0, 1, 3}: links into it are 0->1, 1->0, 3->1; of all pages also 2->3
-    assert cohesiveness(graph, crawl, 4, seeds) == (3 / 3, 4 / 4)
-    # after two pages the community is {0}: 0 and 2 have no links into it
-    assert cohesiveness(graph, crawl, 2, seeds) == (0.0, 0.0)
-    every, of_good = distance_histogram(crawl, 4, distance)
-    assert (every.tolist(), of_good.tolist()) == ([1, 2, 1], [1, 1, 1])
-    assert mean_distance(crawl, 4, distance) == 1.0
