@@ -18,18 +18,18 @@ from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
-from recrawl.memory import Memory
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
-from recrawl.visits import Outcome, Visits
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.session import Order, Session
+from recrawl.live.store import Store
 from recrawl.live.world import Noted
+from recrawl.memory import Memory
 from recrawl.policies.catalogue import policies
-from recrawl.urls.url import host_of, normalise
+from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
+from recrawl.urls.url import host_of, normalise
+from recrawl.visits import Outcome, Visits
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
 PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free
