@@ -27,7 +27,7 @@ LAYERS = [
     },
     {"recording", "urls"},
     {"see"},
-    {"features", "fetch", "focus"},
+    {"features", "fetch", "focus", "importers"},
     {"policies", "simulate"},
     {"evaluate"},
     {"report"},
