@@ -97,6 +97,10 @@ class Memory:
         """How many more visits each site may get in this cycle; None where there is no cap."""
         return np.maximum(self._site_cap - self._site_visits, 0) if self._site_cap else None
 
+    def held(self) -> BoolArray:
+        """Pages that we hold a copy of, which a visit can be compared with."""
+        return np.asarray(self.known & (self.last_cycle != NEVER) & ~self.gone)
+
     def unfetched(self) -> BoolArray:
         """Pages that we know of but have no copy of."""
         return np.asarray(self.known & (self.last_cycle == NEVER) & ~self.gone)

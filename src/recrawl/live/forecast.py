@@ -64,14 +64,13 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0)
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
-    held = memory.last_cycle[page] >= 0
     return Forecast(
         policy=policy_name,
         rank=int(place[0]) + 1 if len(place) else None,
         pages=int(eligible.sum()),
         budget=plan.visits_among(alive),
         score=score,
-        waited_cycles=float(memory.waited()[page]) if held else None,
+        waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
         visits=int(memory.n[page]),
         changes=int(memory.changes[page]),
         gone=bool(memory.gone[page]),

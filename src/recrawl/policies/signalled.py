@@ -44,7 +44,7 @@ class Signalled:
         average = float(memory.changes.sum()) / max(int(memory.n.sum()), 1)
         pages = self.hints(max(0.5, average))
         pages = pages[pages < len(memory)]
-        pages = pages[memory.last_cycle[pages] >= 0]  # a page without a copy comes first anyway
+        pages = pages[memory.held()[pages]]  # a page without a copy comes first anyway
         if not len(pages) or size <= 0:
             return NO_PAGES
         rank = np.full(len(memory), np.inf)

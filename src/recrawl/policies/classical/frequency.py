@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, grown
-from recrawl.memory import NEVER, Memory
+from recrawl.memory import Memory
 from recrawl.policies.classical.allocation import plan_states, proportional
 from recrawl.policies.classical.estimators import RATES, RateName
 from recrawl.policies.selection import NO_PAGES, top_k
@@ -44,7 +44,7 @@ class Frequency(Named):
             self._credit[visits.pages] -= 1.0
 
     def _earn(self, memory: Memory, budget: int) -> FloatArray:
-        weight = self.rate(memory) * (memory.known & ~memory.gone & (memory.last_cycle != NEVER))
+        weight = self.rate(memory) * memory.held()
         if memory.importance is not None:
             weight = weight * memory.importance
         return plan_states(proportional, weight, float(budget))

@@ -10,7 +10,7 @@ import numpy as np
 
 from recrawl.arguments import Days
 from recrawl.columns import FloatArray, PageIds
-from recrawl.memory import NEVER, Memory
+from recrawl.memory import Memory
 from recrawl.policies.classical.allocation import Allocation, harmonic_rates, periodic_rates, plan_states, poisson_rates
 from recrawl.policies.classical.estimators import RATES, RateName
 from recrawl.policies.classical.gaps import PSEUDO_DAYS, GapLog
@@ -88,8 +88,7 @@ class Planned(Named):
         self.rates.observe(visits)
 
     def _planned(self, memory: Memory, budget: int) -> FloatArray:
-        held = memory.known & ~memory.gone & (memory.last_cycle != NEVER)
-        change_rate = self.rates.per_cycle(memory) * held
+        change_rate = self.rates.per_cycle(memory) * memory.held()
         if memory.importance is None:
             return plan_states(self.plan, change_rate, float(budget))
         return self.plan(memory.importance, change_rate, float(budget))

@@ -26,8 +26,7 @@ class SiteSampling(GroupSampling):
         self.groups = int(self.group.max(initial=-1)) + 1
         if len(self.estimate) < self.groups:
             self.estimate = np.append(self.estimate, np.zeros(self.groups - len(self.estimate)))
-        held = (memory.last_cycle >= 0) & ~memory.gone
-        size = np.bincount(self.group[held], minlength=self.groups)
+        size = np.bincount(self.group[memory.held()], minlength=self.groups)
         share = budget / max(int(size.sum()), 1)
         self._want: IntArray = np.ceil(np.sqrt(size * min(share, 1.0))).astype(np.int64)
         self._found: list[Visits] = []

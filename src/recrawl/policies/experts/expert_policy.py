@@ -118,7 +118,7 @@ class Experts(Named):
         """Open the cycle, and teach the experts if it is time."""
         self.log.make_room(len(memory))
         self._tie, self._site = memory.tie, memory.site
-        held = np.flatnonzero(memory.known & (memory.last_cycle >= 0))
+        held = np.flatnonzero(memory.held())
         self.log.hold(held[self.log.begin[held] < 0], 0 if self._cycle == 0 else self._cycle)
         if memory.cycle == self._cycle:
             return

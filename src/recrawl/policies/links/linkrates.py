@@ -35,7 +35,7 @@ class LinkWatcher(Named):
         """Note copies that a crawl began with."""
         self.history.make_room(len(memory))
         self.cycle = memory.cycle
-        fresh = np.flatnonzero((memory.last_cycle >= 0) & (self.history.first[: len(memory)] < 0))
+        fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
         self.history.begin(fresh, 0)
 
     def observe(self, visits: Visits) -> None:
