@@ -9,7 +9,7 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.errors import PolicyError
 from recrawl.memory import Memory
-from recrawl.policy import Policy
+from recrawl.policy import Policy, broken_rule
 from recrawl.visits import Visits
 
 
@@ -44,9 +44,11 @@ def spend(world: World, memory: Memory, policy: Policy, budget: int, at: float) 
     left = budget
     while left > 0:
         pages = policy.choose(memory, left, at)
+        fault = broken_rule(pages, memory, left)
+        if fault is not None:
+            raise PolicyError(f"{policy} {fault}")
         if not len(pages):
             break
-        _check(memory, pages, left, policy)
         visits = world.visit(pages, at)
         memory.record(visits)
         policy.observe(visits)
@@ -70,19 +72,3 @@ class EveryPage:
     def observe(self, visits: Visits) -> None:
         """Let the policy that will take over learn from the warm-up."""
         self.learner.observe(visits)
-
-
-def _check(memory: Memory, pages: PageIds, left: int, policy: Policy) -> None:
-    """Hold the policy to its contract: budget, eligibility and caps are never exceeded."""
-    if len(pages) > left:
-        raise PolicyError(f"{policy} chose {len(pages)} pages with a budget of {left}")
-    eligible = memory.eligible()
-    if not eligible[pages].all():
-        raise PolicyError(f"{policy} chose a page that it may not visit")
-    before = np.count_nonzero(eligible)
-    eligible[pages] = False
-    if before - np.count_nonzero(eligible) < len(pages):
-        raise PolicyError(f"{policy} chose a page twice")
-    room = memory.site_room()
-    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
-        raise PolicyError(f"{policy} exceeded a site's cap")

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from recrawl import arguments
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
@@ -38,6 +40,32 @@ class Policy(Protocol):
     def observe(self, visits: Visits) -> None:
         """Learn from the visits just made (the memory has already recorded them)."""
         ...
+
+
+def broken_rule(pages: PageIds, memory: Memory, budget: int) -> str | None:
+    """Say which rule a choice breaks, None where it breaks none.
+
+    A choice is an array of page numbers, each eligible and named once, within the budget and the sites' caps.
+    """
+    if not isinstance(pages, np.ndarray) or pages.ndim != 1:
+        return "chose something that is no list of pages"
+    if not len(pages):
+        return None
+    if pages.dtype.kind not in "iu" or ((pages < 0) | (pages >= len(memory))).any():
+        return "chose something that is no page"
+    if len(pages) > budget:
+        return f"chose {len(pages)} pages with a budget of {budget}"
+    eligible = memory.eligible()
+    if not eligible[pages].all():
+        return "chose a page that it may not visit"
+    before = np.count_nonzero(eligible)
+    eligible[pages] = False
+    if before - np.count_nonzero(eligible) < len(pages):
+        return "chose a page twice"
+    room = memory.site_room()
+    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
+        return "exceeded a site's cap"
+    return None
 
 
 class Truth(Protocol):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import logging
 
-import numpy as np
-
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import strict_scores
-from recrawl.policy import Policy
+from recrawl.policy import Policy, broken_rule
 from recrawl.visits import Visits
 
 log = logging.getLogger(__name__)
@@ -29,9 +27,10 @@ class Guarded:
             try:
                 with strict_scores():  # otherwise NaN ranks last without a word
                     pages = self.policy.choose(memory, budget, at)
-                if _may_visit(pages, memory, budget):
+                fault = broken_rule(pages, memory, budget)
+                if fault is None:
                     return pages
-                self._hand_over("it chose pages that it may not visit")
+                self._hand_over(f"it {fault}")
             except Exception as wrong:
                 self._hand_over(f"{type(wrong).__name__}: {wrong}")
         return self.fallback.choose(memory, budget, at)
@@ -51,15 +50,3 @@ class Guarded:
 
     def __repr__(self) -> str:
         return repr(self.policy if self.fault is None else self.fallback)
-
-
-def _may_visit(pages: PageIds, memory: Memory, budget: int) -> bool:
-    """Whether these are numbers of pages, each eligible and named once, within the budget and the sites' caps."""
-    if pages.dtype.kind not in "iu" or pages.ndim != 1 or len(pages) > budget:
-        return not len(pages)  # none at all: it ends the cycle, whatever the type
-    if ((pages < 0) | (pages >= len(memory))).any() or len(np.unique(pages)) < len(pages):
-        return False
-    room = memory.site_room()
-    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
-        return False
-    return bool(memory.eligible()[pages].all())
