@@ -30,15 +30,22 @@ class Scorer(Protocol):
 class Policy(Protocol):
     """Chooses pages. Asked again within a cycle until the budget is spent, so it can sample, look, and decide."""
 
-    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Return at most `budget` eligible pages, best first; none ends the cycle.
+    def begin(self, memory: Memory, at: float) -> None:
+        """Open a cycle, or go on with one after a restart: meet new pages, train.
 
-        A budget of 0 asks for nothing: the memory is only shown, before visits that the policy did not choose.
+        It comes before every cycle's first visit, also where the visits are not chosen by this policy.
         """
         ...
 
-    def observe(self, visits: Visits) -> None:
-        """Learn from the visits just made (the memory has already recorded them)."""
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return at most `budget` eligible pages, best first; none ends the cycle. The budget is at least 1."""
+        ...
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Learn from visits, chosen by this policy or not; the memory is as it was before them.
+
+        Pages that these visits discovered are not known yet: the next `begin` or `choose` shows them.
+        """
         ...
 
 
@@ -85,9 +92,15 @@ class Setting:
 
 
 class Named:
-    """A policy that shows itself as the spec it was made from."""
+    """The base of policies: shows itself as the spec it was made from, and keeps nothing of its own."""
 
     spec = ""
+
+    def begin(self, memory: Memory, at: float) -> None:
+        """Nothing to prepare: everything is in the memory."""
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Nothing to keep: everything is in the memory."""
 
     def __repr__(self) -> str:
         return self.spec or type(self).__name__

@@ -10,6 +10,7 @@ from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
 from recrawl.policy import Setting
 
@@ -61,7 +62,8 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     due_at = None if last is None else float(last) + (plan.cycle_days if done else 0.0)
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
-    ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0)
+    policy.begin(memory, due_at or 0.0)
+    ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0) if eligible.any() else NO_PAGES
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
     return Forecast(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
@@ -21,28 +23,37 @@ class Guarded:
         self.fallback = fallback
         self.fault: str | None = None  # why the fallback took over
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let both open the cycle, so that the fallback is ready."""
+        self.fallback.begin(memory, at)
+        if self.fault is None:
+            with self._guarding():
+                self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Choose by the policy, or by the fallback where that fails or chooses what it may not visit."""
         if self.fault is None:
-            try:
-                with strict_scores():  # otherwise NaN ranks last without a word
-                    pages = self.policy.choose(memory, budget, at)
+            with self._guarding(), strict_scores():  # otherwise NaN ranks last without a word
+                pages = self.policy.choose(memory, budget, at)
                 fault = broken_rule(pages, memory, budget)
                 if fault is None:
                     return pages
                 self._hand_over(f"it {fault}")
-            except Exception as wrong:
-                self._hand_over(f"{type(wrong).__name__}: {wrong}")
         return self.fallback.choose(memory, budget, at)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let both learn, so that the fallback is ready."""
-        self.fallback.observe(visits)
+        self.fallback.learn(memory, visits)
         if self.fault is None:
-            try:
-                self.policy.observe(visits)
-            except Exception as wrong:
-                self._hand_over(f"{type(wrong).__name__}: {wrong}")
+            with self._guarding():
+                self.policy.learn(memory, visits)
+
+    @contextmanager
+    def _guarding(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as wrong:
+            self._hand_over(f"{type(wrong).__name__}: {wrong}")
 
     def _hand_over(self, fault: str) -> None:
         self.fault = fault

@@ -30,13 +30,16 @@ class Signalled:
         self.hints = hints
         self._cycle = 0
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the policy open the cycle."""
+        self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return hinted pages in a cycle's first round where there are any, the policy's choice otherwise."""
-        if budget > 0 and memory.cycle != self._cycle:
+        if memory.cycle != self._cycle:
             self._cycle = memory.cycle
             pages = self._hinted(memory, int(SHARE * budget))
             if len(pages):
-                self.policy.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
                 return pages
         return self.policy.choose(memory, budget, at)
 
@@ -51,9 +54,9 @@ class Signalled:
         rank[pages[::-1]] = np.arange(len(pages))[::-1]
         return first_k([rank], memory, min(size, len(pages)), among=np.isfinite(rank))
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the policy learn."""
-        self.policy.observe(visits)
+        self.policy.learn(memory, visits)
 
     def __repr__(self) -> str:
         return repr(self.policy)

@@ -60,7 +60,7 @@ class ClusterSampling(GroupSampling):
         self._bound = 1
         self._order: PageIds = np.empty(0, dtype=np.int64)  # nearest to their centre first
 
-    def begin(self, memory: Memory, budget: int) -> None:
+    def form_groups(self, memory: Memory, budget: int) -> None:
         """Cluster again if it is time, and let new pages join."""
         self.group = grown(self.group, len(memory), -1)
         self._cosine = grown(self._cosine, len(memory), 0.0)
