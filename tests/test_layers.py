@@ -22,6 +22,7 @@ LAYERS = [
         "visits",
         "copies",
         "memory",
+        "plan",
         "policy",
         "cycle",
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula

@@ -12,9 +12,10 @@ import pytest
 from recrawl.columns import FloatArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.learned import Learned
 from recrawl.policies.learned.rounds import longest, spread
@@ -128,7 +129,7 @@ def test_an_explanation_adds_up() -> None:
     """After training, a page has a chance between 0 and 1, at most ten causes in words, and a next visit."""
     done = Crawl(directories(400, 30, 3), learned(), 40).run(20)
     done.memory.begin_cycle()
-    done.policy.choose(done.memory, 0, 21.0)
+    done.policy.begin(done.memory, 21.0)
     told = done.policy.explain(13)
     assert 0.0 < told.chance < 1.0
     assert 0 < len(told.causes) <= 10

@@ -9,9 +9,10 @@ import pytest
 
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.features.related import NONE, Related
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.links.linkhistory import FEATURES, LinkHistory
 from recrawl.policy import Setting
@@ -144,11 +145,12 @@ def test_lbla_looks_around() -> None:
     policy = make_policy("lbla(explore=0)", Setting(1))
     looked_at = np.arange(60)
     memory.begin_cycle()
-    policy.choose(memory, 0, 1.0)
+    policy.begin(memory, 1.0)
     visits = world.visit(looked_at, 1.0)
+    policy.learn(memory, visits)
     memory.record(visits)
-    policy.observe(visits)
     memory.begin_cycle()
+    policy.begin(memory, 2.0)
     order = policy.choose(memory, 120, 2.0)
     never = [page for page in order.tolist() if page >= 60]
     assert np.mean([page % 5 == 0 for page in never[:10]]) > 0.8

@@ -14,7 +14,7 @@ from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray
 from recrawl.compiled import kernel, ufunc
 from recrawl.hashing import GOLDEN
 
-Plan = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
+Allocation = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
 TOLERANCE = 1e-12  # relative, of the multiplier lambda
 SPLIT_TOLERANCE = 1e-9
 
@@ -113,7 +113,7 @@ def periodic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     return np.asarray(least + min(max(between, 0.0), 1.0) * (most - least))
 
 
-def plan_states(plan: Plan, D: FloatArray, R: float) -> FloatArray:
+def plan_states(plan: Allocation, D: FloatArray, R: float) -> FloatArray:
     """Make a plan for pages of equal importance, one page a distinct D: thousands instead of millions.
 
     All plans here are homogeneous: c pages with the same mu and D get together what one page with c mu and c D gets.
