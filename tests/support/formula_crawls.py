@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
