@@ -19,6 +19,7 @@ LAYERS = [
         "visits",
         "copies",
         "memory",
+        "plan",
         "policy",
         "cycle",
     },

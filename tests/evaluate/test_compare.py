@@ -14,8 +14,9 @@ import pytest
 from recrawl.cli import main
 from recrawl.errors import InputError
 from recrawl.evaluate.compare import compare
-from recrawl.evaluate.crawl import Plan, clairvoyant, crawl
+from recrawl.evaluate.crawl import clairvoyant, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.report.comparison_table import rows
 from recrawl.report.plots import spread

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from recrawl.columns import FloatArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError, UnknownNameError
-from recrawl.evaluate.crawl import CrawlResult, Plan, clairvoyant, crawl
+from recrawl.evaluate.crawl import CrawlResult, clairvoyant, crawl
 from recrawl.evaluate.measures.all_measures import Measure, make_measure, make_measures, measures
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.topk import TopK
 from recrawl.policy import Setting

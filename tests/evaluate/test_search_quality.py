@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from recrawl.columns import IntArray
 from recrawl.errors import InputError, RecordingError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.search.engine import Hits, Index, IndexedCopies, search
 from recrawl.evaluate.search.queries import Query, draw_queries, query_of, read_queries
 from recrawl.evaluate.search.search_quality import Searcher
 from recrawl.evaluate.search.wordings import wordings
 from recrawl.papers.clusters.twosample import paired_t, two_sample_t
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.see.words import bucket_of
 from recrawl.simulate.recorded import RecordedWorld

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.evaluate.crawl import Plan
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evolve.evolution import EvolutionSettings
 from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, Variant, run_experiment, windows
 from recrawl.papers.gp4c.gp4c_tables import contests, formulas, overall
+from recrawl.plan import Plan
 from recrawl.policies.formulas.formula import load_formula
 from recrawl.recording.recording import Recording
 from support.small_recordings import random_tables, write

@@ -10,7 +10,8 @@ import pytest
 
 from recrawl.columns import PageIds, tie_order
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policies.learned.learned import Learned
 from recrawl.policy import Setting
@@ -81,11 +82,11 @@ def simulated(server: ReplayServer, policy: str) -> Choices:
 def live(server: ReplayServer, policy: str, folder: Path, calendar: Days, *, restarts: bool) -> Choices:
     calendar.day = 0.0
     directory = begun(folder, seeds(server), settings(policy))
-    order = Order(policy, 7.0, BUDGET, warmup=1, seed=SEED)
+    plan = Plan(7.0, BUDGET, warmup=1, seed=SEED)
     chosen: Choices = []
 
     def cycles(first: int, last: int) -> None:
-        with Session(directory, order, clock=calendar) as session:
+        with Session(directory, policy, plan, clock=calendar) as session:
             diary = Diary(session.policy)
             session.policy = diary  # type: ignore[assignment]
             for cycle in range(first, last + 1):
@@ -127,9 +128,9 @@ def test_the_lengths_of_pages_come_back_with_a_restart(tmp_path: Path) -> None:
     calendar, told = Days(), []
     with served(plain_web(), calendar) as server:
         directory = begun(tmp_path / "crawl", seeds(server), settings("learned"))
-        order = Order("learned", 7.0, BUDGET, warmup=1, seed=SEED)
+        plan = Plan(7.0, BUDGET, warmup=1, seed=SEED)
         for cycles in (3, 0):
-            with Session(directory, order, clock=calendar) as session:
+            with Session(directory, "learned", plan, clock=calendar) as session:
                 for _ in range(cycles):
                     calendar.day += 7.0
                     assert session.run_cycle()

@@ -15,8 +15,8 @@ from recrawl.errors import InputError
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.session import Order
     from recrawl.live.store import Store
+    from recrawl.plan import Plan
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -35,10 +35,10 @@ def add_order(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
 
 
-def order_of(directory: CrawlDirectory, args: argparse.Namespace) -> Order:
+def policy_and_plan(directory: CrawlDirectory, args: argparse.Namespace) -> tuple[str, Plan]:
     """Return how to run: the command line where it says something, the crawl's settings otherwise."""
     from recrawl.live.choice import resolve
-    from recrawl.live.session import Order
+    from recrawl.plan import Plan
 
     config = directory.config()
     try:
@@ -47,7 +47,7 @@ def order_of(directory: CrawlDirectory, args: argparse.Namespace) -> Order:
     except argparse.ArgumentTypeError as wrong:
         raise InputError(f"{directory.path / 'recrawl.toml'}: {wrong}") from None
     policy = resolve(directory, args.policy or config.policy)
-    return Order(policy, every, budget, config.warmup, config.site_cap, config.seed)
+    return policy, Plan(every, budget, config.warmup, config.site_cap, config.seed)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from recrawl.registry import split_specs
 # What measures and draws takes a second or two to import, so it is imported where it is used: --help stays quick.
 if TYPE_CHECKING:
     from recrawl.evaluate.compare import Comparison
-    from recrawl.evaluate.crawl import Plan
+    from recrawl.plan import Plan
     from recrawl.report.results import Selection
 
 POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),oracle"
@@ -165,7 +165,7 @@ def command(args: argparse.Namespace) -> str:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from recrawl.evaluate.crawl import Plan
+    from recrawl.plan import Plan
 
     if args.site_cap < 0:
         raise InputError(f"a site cap of {args.site_cap} is negative; 0 means no cap")

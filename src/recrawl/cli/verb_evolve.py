@@ -15,9 +15,9 @@ from recrawl.errors import InputError
 from recrawl.progress import Advance, progress
 
 if TYPE_CHECKING:
-    from recrawl.evaluate.crawl import Plan
     from recrawl.evolve.evolution import EvolutionSettings, Generation
     from recrawl.evolve.evolution_result import EvolutionResult
+    from recrawl.plan import Plan
     from recrawl.recording.recording import Recording
 
 FILES = ("results.json", "report.html", "best.json", "best.py", "best.sql", "fitness.png", "fitness.svg")
@@ -98,8 +98,8 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, evolve, print, write."""
-    from recrawl.evaluate.crawl import Plan
     from recrawl.evolve.evolution_result import evolve_on, files_of, to_json
+    from recrawl.plan import Plan
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")

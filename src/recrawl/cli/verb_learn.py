@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, order_of, reading
+from recrawl.cli.crawl_options import add_crawl, add_order, policy_and_plan, reading
 from recrawl.cli.verb_replay import CAVEAT, history, replayed
 from recrawl.progress import progress
 from recrawl.registry import split_specs
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.session import Order
+    from recrawl.plan import Plan
     from recrawl.recording.recording import Recording
 
 CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes)"
@@ -52,15 +53,14 @@ def add(verbs: Any) -> None:
     parser.set_defaults(run=run)
 
 
-def evolved(args: argparse.Namespace, directory: CrawlDirectory, recording: Recording, order: Order) -> str:
+def evolved(args: argparse.Namespace, directory: CrawlDirectory, recording: Recording, plan: Plan) -> str:
     """Breed a formula on the crawl's own history into models/evolved.json; return the policy that follows it."""
     from recrawl.cli.verb_evolve import halves, watcher
-    from recrawl.evaluate.crawl import Plan
     from recrawl.evolve.evolution import EvolutionSettings
     from recrawl.evolve.evolution_result import evolve_on, files_of
     from recrawl.live.choice import write
 
-    plan = Plan(order.cycle_days, order.budget, 1, seed=order.seed)
+    plan = replace(plan, warmup=1, site_cap=0)
     settings = EvolutionSettings("all", args.population, args.generations, 1, min(20, args.population))
     settings.check()
     train, validation = halves(recording, plan, fixed=True)
@@ -78,16 +78,16 @@ def run(args: argparse.Namespace) -> None:
 
     extra = ",learned" if "learned" in policies else ""
     with reading(args) as (directory, store), tempfile.TemporaryDirectory() as folder:
-        order = order_of(directory, args)
+        _, plan = policy_and_plan(directory, args)
         recording = history(store, Path(folder) / "history")
         names = split_specs(args.policies or CANDIDATES + extra)
         if args.evolve:
-            names.append(evolved(args, directory, recording, order))
-        comparison = replayed(recording, names, args.measure, order, 0)
+            names.append(evolved(args, directory, recording, plan))
+        comparison = replayed(recording, names, args.measure, replace(plan, warmup=0))
     measure = comparison.measures[0]
     best = comparison.best(measure) or "age"
     values = {policy: comparison.summary(policy, measure).mean for policy in comparison.ranking(measure)}
-    choice = {"policy": best, "measure": measure.spec, "cycle_days": order.cycle_days, "values": values}
+    choice = {"policy": best, "measure": measure.spec, "cycle_days": plan.cycle_days, "values": values}
     save(directory, choice)
     if args.json:
         print(json.dumps(choice, indent=2))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, order_of, reading
+from recrawl.cli.crawl_options import add_crawl, add_order, policy_and_plan, reading
 from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.verb_compare import FILES, show
 from recrawl.progress import progress
@@ -15,7 +16,7 @@ from recrawl.registry import split_specs
 
 if TYPE_CHECKING:
     from recrawl.evaluate.compare import Comparison
-    from recrawl.live.session import Order
+    from recrawl.plan import Plan
     from recrawl.recording.recording import Recording
 
 POLICIES = "age,cg,nad,gad,bayes,lambdacrawl,oracle"
@@ -55,9 +56,9 @@ def run(args: argparse.Namespace) -> None:
     if args.out is not None:
         check_folder(args.out, force=args.force, may_replace=FILES)
     with reading(args) as (directory, store), tempfile.TemporaryDirectory() as folder:
-        order = order_of(directory, args)
+        _, plan = policy_and_plan(directory, args)
         recording = history(store, Path(folder) / directory.path.absolute().name)
-        comparison = replayed(recording, split_specs(args.policies), args.measures, order, args.warmup)
+        comparison = replayed(recording, split_specs(args.policies), args.measures, replace(plan, warmup=args.warmup))
         selection = Selection.of(recording, (), (CAVEAT,), f"recrawl replay -C {args.crawl}")
     if args.json:
         print(to_json(comparison, selection), end="")
@@ -79,13 +80,11 @@ def history(store: Any, folder: Path) -> Recording:
     return Recording.open(folder)
 
 
-def replayed(recording: Recording, policies: list[str], measures: str, order: Order, warmup: int) -> Comparison:
+def replayed(recording: Recording, policies: list[str], measures: str, plan: Plan) -> Comparison:
     """Compare policies on a recording as the crawl would be run."""
     from recrawl.evaluate.compare import check, compare
-    from recrawl.evaluate.crawl import Plan
     from recrawl.evaluate.measures.all_measures import make_measures
 
-    plan = Plan(order.cycle_days, order.budget, warmup, order.site_cap, order.seed)
     chosen = check(recording, policies, plan, folds=1)
     with progress("replaying") as advance:
         return compare(recording, chosen, make_measures(measures), plan, advance=advance)

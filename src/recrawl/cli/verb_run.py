@@ -7,7 +7,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, moment, order_of
+from recrawl.cli.crawl_options import add_crawl, add_order, moment, policy_and_plan
 
 if TYPE_CHECKING:
     from recrawl.cli.live_table import View
@@ -58,9 +58,9 @@ def run(args: argparse.Namespace) -> int:
 
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
     directory = CrawlDirectory.open(args.crawl)
-    order = order_of(directory, args)
+    policy, plan = policy_and_plan(directory, args)
     if args.warmup:
-        order = replace(order, warmup=1 << 30)
+        plan = replace(plan, warmup=1 << 30)
     view = View(quiet=args.quiet)
     with Journal(directory.path, SystemClock()) as journal:
 
@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
         def heard(said: Heard) -> None:
             journal.note("heard", files=said.visits, new_pages=said.found, announced=said.announced)
 
-        with Session(directory, order, watch=watch, heard=heard) as session, view:
+        with Session(directory, policy, plan, watch=watch, heard=heard) as session, view:
             session.stop_on_signals()
-            journal.note("open", policy=order.policy, cycle_days=order.cycle_days, pages=len(session.store.index))
+            journal.note("open", policy=policy, cycle_days=plan.cycle_days, pages=len(session.store.index))
             done = _cycles(session, view, journal, args.cycles)
             journal.note("stop", cycles=done)
     return 0

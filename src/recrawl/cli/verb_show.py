@@ -7,7 +7,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, moment, order_of, reading, shown
+from recrawl.cli.crawl_options import add_crawl, add_order, moment, policy_and_plan, reading, shown
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
 
     with reading(args) as (directory, store):
         story = show(directory, store, args.url)
-        coming = forecast(store, story.page, order_of(directory, args))
+        coming = forecast(store, story.page, *policy_and_plan(directory, args))
     if args.json:
         told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
         print(json.dumps(told, indent=2))

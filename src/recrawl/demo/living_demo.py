@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,14 +16,15 @@ import numpy as np
 
 from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
-from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
+from recrawl.evaluate.crawl import CrawlResult, crawl
+from recrawl.plan import Plan
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.memory import Memory
 from recrawl.recording.recording import Recording
 from recrawl.live.store import Store
 from recrawl.visits import Outcome, Visits
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
 from recrawl.live.world import Noted
 from recrawl.policies.catalogue import policies
 from recrawl.urls.url import host_of, normalise
@@ -126,8 +127,8 @@ def _live(server: ReplayServer, clock: WebClock, folder: Path, policy: str, plan
     recording = server.rendering.recording
     directory = CrawlDirectory.init(folder, TOML.format(policy=policy))
     _add_seeds(directory, server)
-    order = Order(policy, CYCLE_DAYS, plan.visits(recording), WARMUP, seed=plan.seed)
-    with show(policy) as view, Session(directory, order, clock=clock, watch=view.visit) as session:
+    fixed = replace(plan, budget=plan.visits(recording))
+    with show(policy) as view, Session(directory, policy, fixed, clock=clock, watch=view.visit) as session:
         for cycle in range(1, CYCLES + 1):
             clock.day = CYCLE_DAYS * cycle
             view.begin(session)

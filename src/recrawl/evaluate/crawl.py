@@ -13,10 +13,10 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
 from recrawl.features.importance import importance_of
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Policy, Setting
 from recrawl.progress import Advance, silent
@@ -25,41 +25,6 @@ from recrawl.registry import parse_spec
 from recrawl.simulate.recorded import RecordedWorld
 
 PolicyMaker = Callable[[Setting], Policy]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a crawl is run. A float budget is a share of the pages known at the start, an int a number of visits."""
-
-    cycle_days: float = 1.0
-    budget: float | int = 0.05
-    warmup: int = 2  # first cycles, in which every page is visited; they are not judged
-    site_cap: int = 0  # most visits to one site in a cycle after the warm-up; 0: no cap
-    seed: int = 0
-    discover: str = "links"  # how the crawler learns of new pages: links or birth
-    importance: str = "uniform"
-    exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
-
-    def cycles(self, recording: Recording) -> int:
-        """Whole cycles in the recording's window, warm-up included."""
-        cycles = int((recording.end - recording.start) / self.cycle_days + 1e-9)
-        if not 0 <= self.warmup < cycles:
-            raise InputError(
-                f"a warm-up of {self.warmup} cycles is not shorter than the crawl: "
-                f"{recording.end - recording.start:g} days are {cycles} cycles of {self.cycle_days:g} days"
-            )
-        return cycles
-
-    def visits(self, recording: Recording) -> int:
-        """Visits a cycle: the same number in every cycle, for every policy."""
-        pages = int((recording.born <= recording.start).sum())
-        if not pages:
-            raise InputError("no page exists when the crawl begins")
-        visits = self.budget if isinstance(self.budget, int) else round(self.budget * pages)
-        if not 0 < visits <= pages:
-            said = f"{self.budget}" if isinstance(self.budget, int) else f"{self.budget * 100:g}%"
-            raise InputError(f"a budget of {said} is {visits} visits a cycle; with {pages} pages take 1 to {pages}")
-        return visits
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.live.rebuild import rebuild
-from recrawl.live.session import Order
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.topk import TopK
 from recrawl.policy import Setting
@@ -50,27 +50,26 @@ class Forecast:
         return f"{when}: {said} ({seen})"
 
 
-def forecast(store: Store, page: int, order: Order) -> Forecast:
+def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
-    policy = make_policy(order.policy, Setting(seed=order.seed))
-    memory = rebuild(store, policy, cycle_days=order.cycle_days, seed=order.seed)
+    policy = make_policy(policy_name, Setting(seed=plan.seed))
+    memory = rebuild(store, policy, cycle_days=plan.cycle_days, seed=plan.seed)
     last, done = store.db.execute("select max(at), min(done) from cycles").fetchone() or (None, None)
     planned = store.db.execute("select rank from plan where page = ?", (page,)).fetchone()
     if done != 0:
         memory.begin_cycle()
-    due_at = None if last is None else float(last) + (order.cycle_days if done else 0.0)
+    due_at = None if last is None else float(last) + (plan.cycle_days if done else 0.0)
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
-    budget = order.budget if isinstance(order.budget, int) else max(1, round(order.budget * alive))
     ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0)
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
     held = memory.last_cycle[page] >= 0
     return Forecast(
-        policy=order.policy,
+        policy=policy_name,
         rank=int(place[0]) + 1 if len(place) else None,
         pages=int(eligible.sum()),
-        budget=budget,
+        budget=plan.visits_among(alive),
         score=score,
         waited_cycles=float(memory.waited()[page]) if held else None,
         visits=int(memory.n[page]),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recrawl.columns import FloatArray
 from recrawl.policies.classical.allocation import (
-    Plan,
+    Allocation,
     harmonic_rates,
     periodic_rates,
     plan_states,
@@ -77,7 +77,7 @@ def harmonic_cost(mu: FloatArray, D: FloatArray, rho: FloatArray) -> float:
 
 
 Value = Callable[[FloatArray, FloatArray, FloatArray], float]
-PLANS: list[tuple[Plan, Value]] = [
+PLANS: list[tuple[Allocation, Value]] = [
     (harmonic_rates, lambda mu, D, rho: -harmonic_cost(mu, D, rho)),
     (periodic_rates, periodic_freshness),
     (poisson_rates, poisson_freshness),
@@ -88,7 +88,7 @@ PAGES = st.lists(st.tuples(st.floats(0.1, 10.0), st.floats(1e-3, 50.0)), min_siz
 @pytest.mark.parametrize(("plan", "value"), PLANS)
 @given(pages=PAGES, R=st.floats(0.01, 100.0), seed=st.integers(0, 99))
 def test_no_other_rates_are_better(
-    plan: Plan, value: Value, pages: list[tuple[float, float]], R: float, seed: int
+    plan: Allocation, value: Value, pages: list[tuple[float, float]], R: float, seed: int
 ) -> None:
     """The rates spend the budget, and moving some of it from one page to another gains nothing."""
     mu, D = (np.array(column) for column in zip(*pages, strict=True))
@@ -106,7 +106,7 @@ def test_no_other_rates_are_better(
 
 @pytest.mark.parametrize("plan", [harmonic_rates, periodic_rates, poisson_rates, proportional])
 @given(rates=st.lists(st.sampled_from([0.0, 0.1, 0.7, 3.0]), min_size=1, max_size=30), R=st.floats(0.1, 20.0))
-def test_equal_pages_are_planned_as_one(plan: Plan, rates: list[float], R: float) -> None:
+def test_equal_pages_are_planned_as_one(plan: Allocation, rates: list[float], R: float) -> None:
     """A plan made once for all pages in the same state is the plan made page by page."""
     D = np.array(rates)
     assert plan_states(plan, D, R) == pytest.approx(plan(ONES(len(D)), D, R), rel=1e-6, abs=1e-12)

@@ -10,9 +10,10 @@ import pytest
 from recrawl.columns import FloatArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.learned import Learned
 from recrawl.policies.learned.rounds import longest, spread

@@ -9,9 +9,10 @@ import pytest
 
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.features.related import NONE, Related
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.links.linkhistory import FEATURES, LinkHistory
 from recrawl.policy import Setting

@@ -13,7 +13,7 @@ from numba import njit, vectorize
 
 from recrawl.columns import FloatArray, PageIds, TieArray
 
-Plan = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
+Allocation = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
 TOLERANCE = 1e-12  # relative, of the multiplier lambda
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
@@ -72,7 +72,7 @@ def periodic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     return np.asarray(least + min(max(between, 0.0), 1.0) * (most - least))
 
 
-def plan_states(plan: Plan, D: FloatArray, R: float) -> FloatArray:
+def plan_states(plan: Allocation, D: FloatArray, R: float) -> FloatArray:
     """Make a plan for pages of equal importance, one page a distinct D: thousands instead of millions.
 
     All plans here are homogeneous: c pages with the same mu and D get together what one page with c mu and c D gets.

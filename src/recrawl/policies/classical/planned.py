@@ -11,7 +11,7 @@ import numpy as np
 from recrawl.arguments import Days
 from recrawl.columns import FloatArray, PageIds
 from recrawl.memory import NEVER, Memory
-from recrawl.policies.classical.allocation import Plan, harmonic_rates, periodic_rates, plan_states, poisson_rates
+from recrawl.policies.classical.allocation import Allocation, harmonic_rates, periodic_rates, plan_states, poisson_rates
 from recrawl.policies.classical.estimators import RATES, RateName
 from recrawl.policies.classical.gaps import PSEUDO_DAYS, GapLog
 from recrawl.policies.selection import NO_PAGES, top_k
@@ -67,7 +67,7 @@ class Planned(Named):
     1/rho that has passed in the t cycles since the last visit. Plans are made once a cycle, for the whole budget.
     """
 
-    def __init__(self, rates: VisitRates, plan: Plan) -> None:
+    def __init__(self, rates: VisitRates, plan: Allocation) -> None:
         self.rates = rates
         self.plan = plan
         self._rho: FloatArray = np.empty(0)
