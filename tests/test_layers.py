@@ -13,6 +13,7 @@ LAYERS = [
         "errors",
         "columns",
         "registry",
+        "plugins",
         "clock",
         "progress",
         "arguments",

@@ -1,7 +1,8 @@
 """The contracts of a policy and a scorer, and the registry of policies.
 
-A policy only ever sees what its own visits have shown it. To add one, write a module in this package with a
-maker under `@policies.add(name, formula=..., source=...)` and import it in `catalog.py`.
+A policy only ever sees what its own visits have shown it. To add one, write a maker under
+`@add_policy(name, formula=..., source=...)` in a file of your own, and name it `path/to/file.py:name` (recrawl.plugins);
+built-in ones are modules of recrawl.policies that `catalogue.py` imports.
 """
 
 from __future__ import annotations
@@ -65,16 +66,15 @@ class Named:
         return self.spec or type(self).__name__
 
 
-policies: Registry[Policy] = Registry("policy")
+policies: Registry[Policy] = Registry("policy", "recrawl.policies")
+add_policy = policies.add
 
 
 def make_policy(text: str, setting: Setting) -> Policy:
     """Build a policy from its spec, e.g. `cg`, `gad(over=cycles)`, `explore(cg, 0.1)`, `gp:best.json`."""
-    name, colon, path = text.partition(":")
-    spec = Spec(name, (path,)) if colon and "(" not in name else parse_spec(text)
-    policy, shown = _make(spec, text, setting)
+    policy, shown = _make(parse_spec(text), text, setting)
     if isinstance(policy, Named):
-        policy.spec = text if colon and "(" not in name else shown
+        policy.spec = text if ":" in text.partition("(")[0] else shown
     return policy
 
 

@@ -98,13 +98,10 @@ def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
 
 def clairvoyant(spec: str) -> bool:
     """Whether a policy, or one within it as in `explore(oracle, 0.1)`, sees the truth."""
-    name, colon, _ = spec.partition(":")
-    if colon and "(" not in name:
-        return policies[name].clairvoyant
     parsed = parse_spec(spec)
     inner = (*parsed.args, *(value for _, value in parsed.options))
     return policies[parsed.name].clairvoyant or any(
-        clairvoyant(part) for part in inner if parse_spec(part.partition(":")[0]).name in policies
+        clairvoyant(part) for part in inner if parse_spec(part).name in policies
     )
 
 
