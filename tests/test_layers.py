@@ -14,6 +14,7 @@ LAYERS = [
         "columns",
         "registry",
         "plugins",
+        "quantities",
         "clock",
         "progress",
         "arguments",

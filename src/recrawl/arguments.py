@@ -13,10 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from recrawl.quantities import UNIT_DAYS
+
 Days = Annotated[float, "days"]  # a span of time: 60s, 90m, 12h, 7d or 2w; a bare number is days
 Share = Annotated[float, "share"]  # 0.1 or 10%
 
-_UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "s": 1 / 86400}
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
@@ -74,7 +75,7 @@ def read(word: str, parameter: Parameter) -> Any:
             raise ValueError(f"{name} must be yes or no, not {word!r}")
         return word.lower() in _YES
     if kind == Days:
-        days = _number(word[:-1], _UNIT_DAYS[word[-1]]) if word[-1:] in _UNIT_DAYS else _number(word)
+        days = _number(word[:-1], UNIT_DAYS[word[-1]]) if word[-1:] in UNIT_DAYS else _number(word)
         return _positive(days, name, word)
     if kind == Share:
         return _share(_number(word[:-1], 0.01) if word.endswith("%") else _number(word), name, word)
@@ -91,8 +92,8 @@ def show(value: Any, kind: Any) -> str:
     if kind is bool:
         return "yes" if value else "no"
     if kind == Days:
-        unit = next((u for u, d in _UNIT_DAYS.items() if u != "w" and abs(value / d - round(value / d)) < 1e-9), "d")
-        return f"{value / _UNIT_DAYS[unit]:.10g}{unit}"
+        unit = next((u for u, d in UNIT_DAYS.items() if u != "w" and abs(value / d - round(value / d)) < 1e-9), "d")
+        return f"{value / UNIT_DAYS[unit]:.10g}{unit}"
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
