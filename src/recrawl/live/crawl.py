@@ -27,7 +27,6 @@ from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.quantities import share_or_count, span_days
 
-
 Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
 
