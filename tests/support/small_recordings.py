@@ -15,7 +15,7 @@ from recrawl import arguments
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import policies
-from recrawl.policy import Setting
+from recrawl.policy import Named, Setting
 from recrawl.recording.recording import Recording
 from recrawl.visits import Visits
 
@@ -111,7 +111,7 @@ def open_policies() -> list[str]:
     return found
 
 
-class Script:
+class Script(Named):
     """A policy that chooses what it was told, cycle by cycle."""
 
     def __init__(self, cycles: Mapping[int, Sequence[int]]) -> None:
@@ -124,9 +124,6 @@ class Script:
         pages = np.array(self.cycles.get(memory.cycle, ()), dtype=np.int64)
         return pages[memory.asked[pages] < memory.cycle][:budget]
 
-    def observe(self, visits: Visits) -> None:
-        pass
-
 
 class Diary:
     """Notes what a policy chooses."""
@@ -135,11 +132,13 @@ class Diary:
         self.policy = policy
         self.chosen: list[tuple[float, list[int]]] = []
 
+    def begin(self, memory: Memory, at: float) -> None:
+        self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         pages: PageIds = self.policy.choose(memory, budget, at)
-        if budget:
-            self.chosen.append((at, pages.tolist()))
+        self.chosen.append((at, pages.tolist()))
         return pages
 
-    def observe(self, visits: Visits) -> None:
-        self.policy.observe(visits)
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        self.policy.learn(memory, visits)

@@ -22,11 +22,12 @@ from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.memory import Memory
 from recrawl.recording.recording import Recording
 from recrawl.live.store import Store
-from recrawl.visits import Outcome, Visits
+from recrawl.visits import Outcome
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.session import Session
 from recrawl.live.world import Noted
 from recrawl.policies.catalogue import policies
+from recrawl.policy import Named
 from recrawl.urls.url import host_of, normalise
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
@@ -171,7 +172,7 @@ def _discovered(result: CrawlResult) -> int:
 
 
 @dataclass
-class _Chosen:
+class _Chosen(Named):
     """A policy that makes the visits that were made."""
 
     cycles: dict[int, list[int]]
@@ -180,6 +181,3 @@ class _Chosen:
         """Return the cycle's visits that are not made yet."""
         pages = np.array(self.cycles.get(memory.cycle, ()), dtype=np.int64)
         return pages[memory.eligible()[pages]][:budget]
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn."""

@@ -11,6 +11,7 @@ from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
 from recrawl.policy import Explains, Setting, explainer_of
 
@@ -66,17 +67,18 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
     explainer, budget = explainer_of(policy), plan.visits_among(alive)
-    ranked = policy.choose(memory, int(eligible.sum()) if explainer is None else budget, due_at or 0.0)
+    asked = int(eligible.sum()) if explainer is None else min(budget, int(eligible.sum()))
+    policy.begin(memory, due_at or 0.0)
+    ranked = policy.choose(memory, asked, due_at or 0.0) if asked else NO_PAGES
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
-    held = memory.last_cycle[page] >= 0
     return Forecast(
         policy=policy_name,
         rank=int(place[0]) + 1 if len(place) else None,
         pages=int(eligible.sum()),
         budget=budget,
         score=score,
-        waited_cycles=float(memory.waited()[page]) if held else None,
+        waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
         visits=int(memory.n[page]),
         changes=int(memory.changes[page]),
         gone=bool(memory.gone[page]),

@@ -169,10 +169,11 @@ class Session:
         chooser = EveryPage(self.policy) if self.memory.cycle <= self.plan.warmup else self.policy
         self.world.cycle = self.memory.cycle
         left -= self._hear(at, left)
+        chooser.begin(self.memory, at)
         if len(pending):
             visits = self.world.visit(pending, at)
+            self.policy.learn(self.memory, visits)
             self.memory.record(visits)
-            self.policy.observe(visits)
         spend(self.world, self.memory, chooser, left - len(pending), at)
         with self.store.transaction():
             self.store.db.execute("update cycles set done = 1 where cycle = ?", (self.memory.cycle,))

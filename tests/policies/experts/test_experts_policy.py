@@ -195,8 +195,9 @@ def test_a_policy_without_visits_has_an_opinion() -> None:
     world = RecordedWorld(Recording.from_arrays(talking()))
     memory = world.memory(cycle_days=1.0)
     memory.begin_cycle()
+    policy.begin(memory, 1.0)
     assert len(policy.choose(memory, 3, 1.0)) == 3
-    policy.observe(visits([0, 1], "xx", 1.0))
+    policy.learn(memory, visits([0, 1], "xx", 1.0))
     assert len(policy.choose(memory, 3, 1.0)) == 3
 
 

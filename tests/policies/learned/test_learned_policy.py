@@ -128,7 +128,7 @@ def test_an_explanation_adds_up() -> None:
     """After training, a page has a chance between 0 and 1, at most ten causes in words, and a next visit."""
     done = Crawl(directories(400, 30, 3), learned(), 40).run(20)
     done.memory.begin_cycle()
-    done.policy.choose(done.memory, 0, 21.0)
+    done.policy.begin(done.memory, 21.0)
     told = done.policy.explain(13)
     assert 0.0 < told.chance < 1.0
     assert 0 < len(told.causes) <= 10

@@ -144,11 +144,12 @@ def test_lbla_looks_around() -> None:
     policy = make_policy("lbla(explore=0)", Setting(1))
     looked_at = np.arange(60)
     memory.begin_cycle()
-    policy.choose(memory, 0, 1.0)
+    policy.begin(memory, 1.0)
     visits = world.visit(looked_at, 1.0)
+    policy.learn(memory, visits)
     memory.record(visits)
-    policy.observe(visits)
     memory.begin_cycle()
+    policy.begin(memory, 2.0)
     order = policy.choose(memory, 120, 2.0)
     never = [page for page in order.tolist() if page >= 60]
     assert np.mean([page % 5 == 0 for page in never[:10]]) > 0.8

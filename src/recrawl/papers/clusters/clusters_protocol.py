@@ -157,7 +157,7 @@ def run_experiment(
 def _first_vectors(recording: Recording, protocol: ClustersProtocol, which: str) -> Any:
     """Describe the pages as a crawl sees them when it begins."""
     memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=protocol.seed)
-    pages = np.flatnonzero(memory.last_cycle >= 0)
+    pages = np.flatnonzero(memory.held())
     pages = pages[np.argsort(memory.tie[pages])]
     return PageFeatures(which, protocol.clusters, protocol.seed).learn(memory, pages)
 

@@ -59,7 +59,7 @@ class Belief:
         if len(missing):
             self._load_paths = memory.load_paths
             self.places.place(missing, memory.site, self._paths(), len(memory))
-            held = missing[memory.last_cycle[missing] >= 0]
+            held = missing[memory.held()[missing]]
             self.history.begin(held[self.history.first[held] < 0], 0)
             self._read_copies(memory, held)
             self._regroup(missing)

@@ -59,9 +59,7 @@ class Learned(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the next round's pages."""
-        self._meet(memory)
-        if budget <= 0:
-            return NO_PAGES
+        self.begin(memory, at)
         if self._round == 0:
             self._budget = budget
         self._round += 1
@@ -136,12 +134,14 @@ class Learned(Named):
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from what was just visited."""
+        if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
+            self.belief.meet(memory)
         self.belief.learn(visits, self._score)
         self.scouting.observe(visits)
 
-    def _meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Place pages that have become known, and open the cycle."""
         self._importance = memory.importance
         self.belief.meet(memory)
