@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from recrawl.clock import Clock, SystemClock
 from recrawl.errors import InputError
 from recrawl.live import choice, views
-from recrawl.live.config import DEFAULT
+from recrawl.live import config as settings
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, told
@@ -134,9 +134,9 @@ class Crawl:
         self._steered: tuple[str, Plan] | None = None
 
     @classmethod
-    def create(cls, path: str | Path, config: str = DEFAULT, *, clock: Clock | None = None) -> Crawl:
-        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml."""
-        return cls(CrawlDirectory.init(Path(path), config), clock)
+    def create(cls, path: str | Path, config: str | None = None, *, clock: Clock | None = None) -> Crawl:
+        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default."""
+        return cls(CrawlDirectory.init(Path(path), settings.DEFAULT if config is None else config), clock)
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Clock | None = None) -> Crawl:
