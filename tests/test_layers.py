@@ -16,6 +16,7 @@ LAYERS = [
         "hashing",
         "spans",
         "registry",
+        "plugins",
         "clock",
         "progress",
         "arguments",
