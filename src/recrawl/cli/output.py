@@ -1,14 +1,20 @@
-"""Folders of results: checked before the long work, written whole or not at all."""
+"""Results printed as tables or JSON, and as folders: checked before the long work, written whole or not at all."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
+import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from recrawl.errors import OutputError
+
+if TYPE_CHECKING:
+    from recrawl.papers.base import PaperReport
 
 
 def check_folder(out: Path, *, force: bool, may_replace: Iterable[str]) -> None:
@@ -57,3 +63,39 @@ def _stage(out: Path) -> Path:
     os.umask(mask)
     staged.chmod(0o777 & ~mask)
     return staged
+
+
+def check_out(args: argparse.Namespace, owns: Callable[[str], bool]) -> None:
+    """Before the long work: raise OutputError if --out has files that are not ours, or earlier results unasked."""
+    if args.out is not None:
+        held = os.listdir(args.out) if args.out.is_dir() else []
+        check_folder(args.out, force=args.force, may_replace=filter(owns, held))
+
+
+def deliver(
+    args: argparse.Namespace,
+    text: Callable[[], str],
+    show: Callable[[], None],
+    files: Callable[[], Mapping[str, bytes]],
+    wrote: str = "report.html",
+) -> None:
+    """Print the results as JSON or as tables, and write the folder of --out."""
+    if args.json:
+        sys.stdout.write(text())
+    else:
+        show()
+    if args.out is not None:
+        write_folder(args.out, files())
+        print(f"wrote {args.out}/{wrote}", file=sys.stderr)
+
+
+def deliver_paper(args: argparse.Namespace, report: PaperReport[Any], words: str, notes: Iterable[str] = ()) -> None:
+    """Print and write the results of a paper's experiment."""
+    from recrawl.cli.console import print_tables
+
+    deliver(
+        args,
+        lambda: report.json(words),
+        lambda: print_tables(report.intro(), notes, report.tables()),
+        lambda: report.files(words),
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
-import sys
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.parse import share_or_count, span
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup, check_numbers
+from recrawl.cli.output import check_out, deliver
+from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
 POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,Age,Delay,ChangesFound,NewLinks,Unvisited@30d"
 CURVE = (0.01, 0.02, 0.05, 0.1)
-FILES = (
-    "results.json",
-    "report.html",
-    *(f"{name}.{kind}" for name in ("overview", "cycles", "budgets") for kind in ("png", "svg")),
-)
-
 EXAMPLES = """examples:
   recrawl compare web --cycle 7d --budget 5%
   recrawl compare web --policies "age,cg,explore(cg, 0.1),oracle" --cycle 1d --days 57 --folds 5 --out report
@@ -44,35 +39,27 @@ NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) af
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "compare",
-        help="compare policies on a recorded web",
-        description="Replay a recorded web under several policies and say what each would have found.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "compare", EXAMPLES, "Replay a recorded web under several policies and say what each would have found."
     )
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"default: {POLICIES}")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"default: {MEASURES}".replace("%", "%%"))
     add_slices(parser)
     group = parser.add_argument_group("how to crawl")
-    group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle: 1h, 1d, 2w (1d)")
-    group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%",
-                       help="visits a cycle: a share of the pages, or a number (5%%)")  # fmt: skip
+    add_cycles(group)
     group.add_argument("--budgets", type=_budgets, metavar="1%,2%",
                        help="budgets of the budget curves; none: no curves (1%%,2%%,5%%,10%% with --out)")  # fmt: skip
-    group.add_argument("--warmup", type=int, default=2, metavar="W", help="first cycles that visit every page (2)")
+    add_warmup(group)
     group.add_argument("--site-cap", type=int, default=0, metavar="M", help="most visits to one site in a cycle")
     group.add_argument("--discover", choices=("links", "birth"), default="links", help="how new pages become known")
     group.add_argument("--importance", default="uniform", metavar="I", help="what pages weigh: uniform or inlinks")
     group = parser.add_argument_group("how often, how fast, where to")
     group.add_argument("--folds", type=int, default=1, metavar="F", help="split the pages into F parts (1)")
     group.add_argument("--repeats", type=int, default=1, metavar="R", help="repeat with the seeds S, S+1, ... (1)")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of samples, folds, ties and draws (0)")
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes; the results are the same (1)")
-    group.add_argument("--out", type=Path, metavar="DIR", help="write results.json, plots and report.html there")
-    group.add_argument("--force", action="store_true", help="replace an existing report in --out")
-    group.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_seed(group, what="seed of samples, folds, ties and draws")
+    add_jobs(group, "processes")
+    add_out(group, "results.json, plots and report.html")
     parser.set_defaults(run=run)
 
 
@@ -81,15 +68,14 @@ def run(args: argparse.Namespace) -> None:
     from recrawl.evaluate.compare import check, compare
     from recrawl.evaluate.crawl import clairvoyant
     from recrawl.evaluate.measures.all_measures import make_measures
-    from recrawl.report.results import Selection, to_json
+    from recrawl.report.results import FILES, Selection
 
     measures = make_measures(args.measures)
     policies = split_specs(args.policies)
     plan = _plan(args)
     for policy in policies:
         clairvoyant(policy)  # says so at once if there is no such policy
-    if args.out is not None:
-        check_folder(args.out, force=args.force, may_replace=FILES)
+    check_out(args, FILES.__contains__)
     recording, slices, notes = select(args)
     policies = check(recording, policies, plan, folds=args.folds, repeats=args.repeats)
     if args.budgets is None:
@@ -105,36 +91,33 @@ def run(args: argparse.Namespace) -> None:
             folds=args.folds, repeats=args.repeats, budgets=args.budgets, jobs=args.jobs, advance=advance,
         )  # fmt: skip
     selection = Selection.of(recording, slices, notes, command(args))
-    if args.json:
-        sys.stdout.write(to_json(comparison, selection))
-    else:
-        show(comparison, selection)
-    if args.out is not None:
-        from recrawl.report.comparison_page import report_files
+    tell(args, comparison, selection)
 
-        write_folder(args.out, report_files(comparison, selection))
-        print(f"wrote {args.out}/report.html", file=sys.stderr)
+
+def tell(args: argparse.Namespace, comparison: Comparison, selection: Selection) -> None:
+    """Print a comparison and write its report."""
+    from recrawl.report.results import to_json
+
+    def files() -> Mapping[str, bytes]:
+        from recrawl.report.comparison_page import report_files  # drawing is slow to import and only needed here
+
+        return report_files(comparison, selection)
+
+    deliver(args, lambda: to_json(comparison, selection), lambda: show(comparison, selection), files)
 
 
 def show(comparison: Comparison, selection: Selection) -> None:
     """Print the table for people."""
-    from rich.console import Console
-    from rich.text import Text
-
+    from recrawl.cli.console import new_console, print_lines
     from recrawl.report.comparison_table import legend, tables
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 10_000  # a pipe has no width
-    console.print(Text(headline(comparison, selection)), soft_wrap=True)
-    for note in selection.notes:
-        console.print(Text(f"note: {note}"), soft_wrap=True)
+    console = new_console()
+    print_lines(console, [headline(comparison, selection), *(f"note: {note}" for note in selection.notes)])
     for part in tables(comparison, console.width):
         console.print()
         console.print(part)
     console.print()
-    for line in legend(comparison):
-        console.print(Text(line, style="dim"), soft_wrap=True)
+    print_lines(console, legend(comparison), "dim")
 
 
 def headline(comparison: Comparison, selection: Selection) -> str:
@@ -143,7 +126,7 @@ def headline(comparison: Comparison, selection: Selection) -> str:
     visits = " to ".join(f"{v:,}" for v in sorted({min(comparison.visits), max(comparison.visits)}))
     return (
         f"{selection.pages:,} pages of {selection.sites} sites, days {selection.start_day:g} to {selection.end_day:g}; "
-        f"{cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, {visits} visits a cycle, "
+        f"{cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, {visits} visits per cycle, "
         f"{comparison.folds} x {comparison.repeats} runs"
     )
 
@@ -169,10 +152,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
     if args.site_cap < 0:
         raise InputError(f"a site cap of {args.site_cap} is negative; 0 means no cap")
-    if args.jobs < 1:
-        raise InputError("jobs must be at least 1")
-    if args.seed < 0:
-        raise InputError("a seed must not be negative")
+    check_numbers(args)
     if args.warmup < 0:
         raise InputError(f"a warm-up of {args.warmup} cycles is negative")
     if args.from_day is not None and not math.isfinite(args.from_day):

@@ -5,9 +5,10 @@ To add one, write a module `experiment_NAME.py` beside this one with `add(names)
 
 from __future__ import annotations
 
-import argparse
 from importlib import import_module
 from typing import Any
+
+from recrawl.cli.verbs import new_parser
 
 EXPERIMENTS = ("clusters", "experts", "focus", "gp4c", "outlinks")
 
@@ -20,12 +21,8 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb with a name for every experiment."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "experiment",
-        help="run the experiments of the papers on a recorded web",
-        description="Run the experiments of the papers: their tables and figures, on any recording.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "experiment", EXAMPLES, "Run the experiments of the papers: their tables and figures, on any recording."
     )
     names = parser.add_subparsers(metavar="NAME", dest="experiment", required=True)
     for name in EXPERIMENTS:

@@ -10,6 +10,7 @@ from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, reading
 from recrawl.cli.output import check_folder, write_folder
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import OutputError
 
 CSV_FILES = ("pages.csv", "visits.csv", "links.csv")
@@ -22,12 +23,7 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "export",
-        help="write a crawl's history as a recording, CSV or WARC",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "export", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("what", choices=("recording", "csv", "warc"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")

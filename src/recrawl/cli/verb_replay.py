@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, order_of, reading
-from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.verb_compare import FILES, show
+from recrawl.cli.options import add_out, add_warmup
+from recrawl.cli.output import check_out
+from recrawl.cli.verb_compare import tell
+from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
 from recrawl.registry import split_specs
 
@@ -30,43 +32,29 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "replay",
-        help="what would other policies have found on this crawl's history?",
-        description="Compare policies on the crawl's own history, exported as a recording.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "replay", EXAMPLES, "Compare policies on the crawl's own history, exported as a recording."
     )
     add_crawl(parser)
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"(default: {POLICIES})")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"(default: {MEASURES})")
     add_order(parser)
-    parser.add_argument("--warmup", type=int, default=0, metavar="W", help="first cycles that visit every page (0)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write results.json, plots and report.html there")
-    parser.add_argument("--force", action="store_true", help="replace an existing report in --out")
-    parser.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_warmup(parser, default=0)
+    add_out(parser, "results.json, plots and report.html")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Export, compare, print."""
-    from recrawl.report.results import Selection, to_json
+    from recrawl.report.results import FILES, Selection
 
-    if args.out is not None:
-        check_folder(args.out, force=args.force, may_replace=FILES)
+    check_out(args, FILES.__contains__)
     with reading(args) as (directory, store), tempfile.TemporaryDirectory() as folder:
         order = order_of(directory, args)
         recording = history(store, Path(folder) / directory.path.absolute().name)
         comparison = replayed(recording, split_specs(args.policies), args.measures, order, args.warmup)
         selection = Selection.of(recording, (), (CAVEAT,), f"recrawl replay -C {args.crawl}")
-    if args.json:
-        print(to_json(comparison, selection), end="")
-    else:
-        show(comparison, selection)
-    if args.out is not None:
-        from recrawl.report.comparison_page import report_files
-
-        write_folder(args.out, report_files(comparison, selection))
+    tell(args, comparison, selection)
 
 
 def history(store: Any, folder: Path) -> Recording:

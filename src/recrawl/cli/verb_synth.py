@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from recrawl.cli.options import add_json, add_seed
 from recrawl.cli.parse import span
+from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
 from recrawl.recording.write import new_recording, write_tables
 from recrawl.simulate.synthetic.presets import preset, presets
@@ -25,22 +27,19 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "synth",
-        help="write a synthetic web as a recording",
-        description="Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
+    description = (
+        "Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
         + "presets:\n"
-        + "\n".join(f"  {e.name:<13} {e.formula}\n  {'':<13} ({e.source})" for e in presets),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        + "\n".join(f"  {e.name:<13} {e.formula}\n  {'':<13} ({e.source})" for e in presets)
     )
+    parser = new_parser(verbs, "synth", EXAMPLES, description)
     parser.add_argument("preset", metavar="PRESET", help=", ".join(entry.name for entry in presets))
     parser.add_argument("--pages", type=int, default=20_000, metavar="N", help="pages in all (default 20000)")
     parser.add_argument("--days", type=span, metavar="D", help="length, such as 57, 57d or 8w (default: the preset's)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the web's number (default 0)")
+    add_seed(parser, what="the web's number")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
