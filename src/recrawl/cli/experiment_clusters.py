@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recrawl.cli.options import add_results, add_warmup, check_numbers, command
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.parse import share_or_count, span
-from recrawl.cli.slice_options import add_slices, select
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.slice_options import add_recording, select
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -32,11 +32,8 @@ Without options this is the paper's protocol: cycles of 2, 4 and 8 weeks; 1/12, 
 def add(names: Any) -> None:
     """Add the experiment."""
     description = "Cluster pages that look alike, sample clusters, and judge search results; Figs 1-4, Tables 2-3."
-    parser = new_parser(
-        names, "clusters", EXAMPLES, description, help="cluster-level sampling and search results (Tan et al. 2007)"
-    )
-    parser.add_argument("data", metavar="DATA", help="folder of a recording")
-    add_slices(parser)
+    parser = new_parser(names, "clusters", EXAMPLES, description, EXPERIMENTS)
+    add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--cycles", type=_list(span), default=(14.0, 28.0, 56.0), metavar="14d,28d,56d",
                        help="lengths of cycles (14d,28d,56d)")  # fmt: skip
@@ -68,9 +65,7 @@ def run(args: argparse.Namespace) -> None:
     if args.quick:
         protocol = _quick(protocol)
     check_out(args, ClustersReport.owns)
-    recording, _, notes = select(args)
-    if args.quick and args.pages is None and len(recording) > QUICK_PAGES:
-        recording = recording.sample(QUICK_PAGES, args.seed)
+    recording, _, notes = select(args, QUICK_PAGES)
     with progress("clusters") as advance:
         experiment = run_experiment(recording, protocol, asked, advance)
     words = command(args, "experiment clusters")

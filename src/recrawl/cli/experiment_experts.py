@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_results, check_numbers, command
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.slice_options import add_slices, select
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.slice_options import add_recording, select
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -29,11 +29,8 @@ STEPS = ("daily", "weekly", "weekly-large")
 def add(names: Any) -> None:
     """Add the experiment."""
     description = "Predict each page's next step from its own past and that of related pages; Tables 1-3, Figs 6-8."
-    parser = new_parser(
-        names, "experts", EXAMPLES, description, help="predict changes with related pages (Radinsky & Bennett 2013)"
-    )
-    parser.add_argument("data", metavar="DATA", help="folder of a recording with texts")
-    add_slices(parser)
+    parser = new_parser(names, "experts", EXAMPLES, description, EXPERIMENTS)
+    add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--steps", default=",".join(STEPS), metavar="A,B", help=f"of {','.join(STEPS)} (all)")
     group.add_argument("--flips", type=float, metavar="S", help="filter: share of steps at which behaviour flips (0.3)")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.verb_focus import add_evolution, settings_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -32,9 +32,7 @@ seeds, 3 runs, a population of 8 for 3 generations, and a synthetic web of 20,00
 def add(names: Any) -> None:
     """Add the experiment."""
     description = "Evolve how the frontier is ranked and compare with Best-First and others; Table 1, Figs 3 to 10."
-    parser = new_parser(
-        names, "focus", EXAMPLES, description, help="evolved strategies for focused crawling (Johnson et al. 2003)"
-    )
+    parser = new_parser(names, "focus", EXAMPLES, description, EXPERIMENTS)
     parser.add_argument("data", metavar="DATA", help="folder of a recording with links and words, or `synthetic`")
     parser.add_argument("--topic", action="append", metavar="T", help="what to look for; may be repeated")
     parser.add_argument("--pages", type=int, default=0, metavar="P", help="pages of a crawl to evolve on (see below)")

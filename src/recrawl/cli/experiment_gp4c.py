@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from recrawl.cli.options import add_results, add_warmup, check_numbers, command, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.parse import share_or_count, span
-from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.slice_options import add_recording, select
 from recrawl.cli.verb_evolve import add_settings, settings_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -30,11 +30,8 @@ Without options this is the paper's protocol: 5 folds, 3 x 19 days, 2 of each fo
 def add(names: Any) -> None:
     """Add the experiment."""
     description = "Breed, validate and test score functions in time order; Tables 2 to 4 and Figures 3 to 6."
-    parser = new_parser(
-        names, "gp4c", EXAMPLES, description, help="evolved score functions against the estimators (Santos et al. 2014)"
-    )
-    parser.add_argument("data", metavar="DATA", help="folder of a recording")
-    add_slices(parser)
+    parser = new_parser(names, "gp4c", EXAMPLES, description, EXPERIMENTS)
+    add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle (1d)")
     group.add_argument("--cycles", type=whole_numbers("19,19,19", 1, 3), default=(19, 19, 19), metavar="A,B,C",
@@ -68,9 +65,7 @@ def run(args: argparse.Namespace) -> None:
     protocol = Gp4cProtocol.quick(protocol) if args.quick else protocol
     protocol.check()
     check_out(args, Gp4cReport.owns)
-    recording, _, notes = select(args)
-    if args.quick and args.pages is None and len(recording) > QUICK_PAGES:
-        recording = recording.sample(QUICK_PAGES, args.seed)
+    recording, _, notes = select(args, QUICK_PAGES)
     with progress("gp4c") as advance:
         experiment = run_experiment(recording, protocol, advance)
     words = command(args, "experiment gp4c", skip=("terminals",))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.slice_options import add_slices, select
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.slice_options import add_recording, select
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -30,9 +30,8 @@ def add(names: Any) -> None:
         "Predict new links from static and dynamic features of pages and their network, rank pages by it; "
         "Table 2, Figures 3 to 6 and 8 to 15."
     )
-    parser = new_parser(names, "outlinks", EXAMPLES, description, help="what predicts new links (Dang et al. 2022)")
-    parser.add_argument("data", metavar="DATA", help="folder of a recording")
-    add_slices(parser)
+    parser = new_parser(names, "outlinks", EXAMPLES, description, EXPERIMENTS)
+    add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--weeks", type=int, default=9, metavar="W", help="weeks; the last one is predicted (9)")
     group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages that learners see (20000)")

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from recrawl.recording.recording import Recording
 
 
+def add_recording(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of a recording, and which part of it."""
+    parser.add_argument("data", metavar="DATA", help="folder of a recording")
+    add_slices(parser)
+
+
 def add_slices(parser: argparse.ArgumentParser) -> None:
     """Add the options that `select` reads."""
     group = parser.add_argument_group("which part of the recording")
@@ -30,8 +36,13 @@ def add_pages(parser: Any) -> None:
     parser.add_argument("--active", action="store_true", help="only pages that had changed before the window")
 
 
-def select(args: argparse.Namespace) -> tuple[Recording, tuple[str, ...], tuple[str, ...]]:
-    """Open the recording and slice it; returns it with the names of the slices and notes on what was left out."""
+def select(
+    args: argparse.Namespace, quick_pages: int | None = None
+) -> tuple[Recording, tuple[str, ...], tuple[str, ...]]:
+    """Open the recording and slice it; returns it with the names of the slices and notes on what was left out.
+
+    With --quick and no --pages, a random sample of `quick_pages` is taken where there are more.
+    """
     from recrawl.recording.recording import Recording
 
     whole = Recording.open(args.data)
@@ -46,7 +57,11 @@ def select(args: argparse.Namespace) -> tuple[Recording, tuple[str, ...], tuple[
     }
     slices = tuple(name for name, asked in named.items() if asked not in (None, False))
     recording = sliced(recording, args)
-    return (recording if args.pages is None else recording.sample(args.pages, args.seed)), slices, notes
+    if args.pages is not None:
+        recording = recording.sample(args.pages, args.seed)
+    elif quick_pages is not None and args.quick and len(recording) > quick_pages:
+        recording = recording.sample(quick_pages, args.seed)
+    return recording, slices, notes
 
 
 def sliced(recording: Recording, args: argparse.Namespace) -> Recording:

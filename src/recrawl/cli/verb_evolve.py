@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_cycles, add_results, add_warmup, check_numbers, command
 from recrawl.cli.output import check_out, deliver
-from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.slice_options import add_recording, select
 from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import Advance, progress
@@ -36,8 +36,7 @@ def add(verbs: Any) -> None:
     parser = new_parser(
         verbs, "evolve", EXAMPLES, "Breed score formulas by genetic programming (GP4C, Santos et al. 2014)."
     )
-    parser.add_argument("data", metavar="DATA", help="folder of a recording")
-    add_slices(parser)
+    add_recording(parser)
     group = parser.add_argument_group("how to crawl")
     add_cycles(group)
     add_warmup(group)

@@ -1,6 +1,6 @@
 """recrawl experiment: the experiments of the papers, on any recording.
 
-To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as every verb has, and name it here.
+To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as verbs have, and name it in verbs.py.
 """
 
 from __future__ import annotations
@@ -8,9 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from recrawl.cli.verbs import new_parser
-
-EXPERIMENTS = ("clusters", "experts", "focus", "gp4c", "outlinks")
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 
 EXAMPLES = """examples:
   recrawl synth brdc12 --pages 417048 --out brdc12 && recrawl experiment gp4c brdc12 --out gp4c

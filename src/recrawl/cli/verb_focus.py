@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_jobs, add_out, add_seed, check_numbers, whole_numbers
 from recrawl.cli.output import check_out, deliver
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.verbs import FOCUS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -49,7 +49,7 @@ def add(verbs: Any) -> None:
 
 
 def _add_evolve(actions: Any) -> None:
-    parser = new_parser(actions, "evolve", EXAMPLES, help="evolve strategies by a genetic algorithm")
+    parser = new_parser(actions, "evolve", EXAMPLES, table=FOCUS)
     _add_common(parser)
     group = parser.add_argument_group("evolution")
     add_evolution(group)
@@ -65,7 +65,7 @@ def _add_evolve(actions: Any) -> None:
 
 
 def _add_run(actions: Any) -> None:
-    parser = new_parser(actions, "run", EXAMPLES, help="replay strategies")
+    parser = new_parser(actions, "run", EXAMPLES, table=FOCUS)
     _add_common(parser)
     parser.add_argument("--strategy", action="append", default=[], metavar="FILE|NAME",
                         help="a strategy's file or name; may be repeated (all baselines)")  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
 VERBS = {
@@ -25,14 +26,23 @@ VERBS = {
     "policies": "list all policies: name, formula, source; or some with their parameters",
 }
 
+EXPERIMENTS = {
+    "clusters": "cluster-level sampling and search results (Tan et al. 2007)",
+    "experts": "predict changes with related pages (Radinsky & Bennett 2013)",
+    "focus": "evolved strategies for focused crawling (Johnson et al. 2003)",
+    "gp4c": "evolved score functions against the estimators (Santos et al. 2014)",
+    "outlinks": "what predicts new links (Dang et al. 2022)",
+}
+FOCUS = {"evolve": "evolve strategies by a genetic algorithm", "run": "replay strategies"}
+
 
 def new_parser(
-    names: Any, name: str, examples: str, description: str | None = None, *, help: str | None = None
+    names: Any, name: str, examples: str, description: str | None = None, table: Mapping[str, str] = VERBS
 ) -> argparse.ArgumentParser:
-    """Add a parser for a verb of the table, or one below it with a help of its own."""
+    """Add a parser for a name of a table."""
     parser: argparse.ArgumentParser = names.add_parser(
         name,
-        help=help or VERBS[name],
+        help=table[name],
         description=description,
         epilog=examples,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -56,7 +56,6 @@ class PaperReport(ABC, Generic[R]):
     """The results of one paper's experiment as tables, figures, findings and files."""
 
     results: R
-    name: ClassVar[str]
     title: ClassVar[str]
     plots: ClassVar[Mapping[str, Plot]]
     other_files: ClassVar[str] = r"(?!)"  # pattern of the names of files beside results.json, figures and the page

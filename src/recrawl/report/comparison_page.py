@@ -183,9 +183,9 @@ def contest_tables(comparison: Comparison) -> list[Table]:
         table = [
             [policy, *(text for other in others for text in _contest(comparison, policy, other, measure, several))]
             for policy in comparison.ranking(measure)
-            if comparison.competes(policy, measure)
+            if comparison.competes(policy, measure) and others != [policy]
         ]
-        if others and len(table) > 1:
+        if table:
             p = ["p"] if several else []
             heads = [head for other in others for head in (f"difference to {other}", *p, count)]
             found.append(Table([measure.spec, *heads], table, note))

@@ -16,7 +16,7 @@ from recrawl.report.table import Table
 
 __all__ = ["Card", "Page", "Picture", "Section", "Table"]
 LONG = 36  # characters: longer cells are text that wraps
-_BREAKS = re.compile(r"(?<=[(,=/])(?=\S)|(?<=\S)(?=[)])")
+_BREAKS = re.compile(r"(?<=\w)(?=\()|(?<=[,=/])(?=\S)|(?<=\*\*)")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _template() -> Template:
 
 
 def soft(text: str) -> Markup:
-    """Escape a name or formula, and let lines break at its brackets, commas and signs rather than within words."""
+    """Escape a name or formula, and let lines break at its brackets, commas and powers rather than within words."""
     return Markup("<wbr>").join(escape(part) for part in _BREAKS.split(str(text)))
 
 

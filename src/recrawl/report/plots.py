@@ -49,6 +49,7 @@ def overview(sheet: Sheet, comparison: Comparison) -> Figure:
         axis.set_ylim(-0.6, len(order) - 0.4)
         axis.spines["left"].set_visible(False)
         axis.set_title(heading(measure), pad=14)
+        axis.locator_params(axis="x", nbins=4)
         axis.set_xlabel("higher is better →" if measure.better == "higher" else "← lower is better", color=MUTED)
     return figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from recrawl.recording.link_graph import LinkGraph
 from recrawl.recording.summary import Summary, bins
@@ -37,7 +38,7 @@ def page_of(summary: Summary, overview: Picture) -> Page:
         Section("Links", " ".join(link_words(summary)), [_degrees(summary, summary.links)] if summary.links else []),
         Section("Sites", tables=[sites]),
     ]
-    return Page(summary.name, summary_words(summary), sections)
+    return Page(Path(summary.name).name or summary.name, summary_words(summary), sections)
 
 
 def _degrees(summary: Summary, links: LinkGraph) -> Table:

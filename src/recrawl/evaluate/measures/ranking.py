@@ -107,6 +107,4 @@ def _ndcg(cutoff: str | None = None) -> Measure:
     return NDCG(k)
 
 
-@measures.add("Spent", formula="Spent", source="")
-def _spent() -> Measure:
-    return Spent()
+measures.add("Spent", formula="Spent")(Spent)

@@ -16,7 +16,6 @@ from recrawl.report.style import Plot
 class ClustersReport(PaperReport[ClustersExperiment]):
     """Cluster-level sampling and search results (Tan et al. 2007)."""
 
-    name: ClassVar[str] = "clusters"
     title: ClassVar[str] = "Cluster-level sampling, and what freshness does to search results"
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
 

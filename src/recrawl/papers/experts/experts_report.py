@@ -26,7 +26,6 @@ from recrawl.report.style import Plot
 class ExpertsReport(PaperReport[ExpertsExperiment]):
     """Changes predicted with related pages (Radinsky & Bennett 2013)."""
 
-    name: ClassVar[str] = "experts"
     title: ClassVar[str] = "Predicting content change: pages that predict pages"
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
 

@@ -162,7 +162,6 @@ def headline(result: TopicResult) -> str:
 class FocusReport(PaperReport[Sequence[TopicResult]]):
     """Evolved strategies for focused crawling (Johnson et al. 2003)."""
 
-    name: ClassVar[str] = "focus"
     title: ClassVar[str] = "Focused crawling: evolved strategies against Best-First and others"
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
     other_files: ClassVar[str] = rf"[a-z0-9-]+-(\d+\.json|({'|'.join(PLOTS)})\.(png|svg))"

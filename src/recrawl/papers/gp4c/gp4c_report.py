@@ -20,7 +20,6 @@ from recrawl.report.table import said
 class Gp4cReport(PaperReport[Gp4cExperiment]):
     """Evolved score functions against the estimators (Santos et al. 2014)."""
 
-    name: ClassVar[str] = "gp4c"
     title: ClassVar[str] = "GP4C: evolved score functions against the estimators"
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
     other_files: ClassVar[str] = r"(basic|all|extended)-.*\.json"

@@ -137,7 +137,6 @@ def _verdicts(experiment: OutlinksExperiment) -> dict[str, dict[str, bool | None
 class OutlinksReport(PaperReport[OutlinksExperiment]):
     """What predicts new links (Dang et al. 2022)."""
 
-    name: ClassVar[str] = "outlinks"
     title: ClassVar[str] = "Look back, look around: where new links appear"
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
 
