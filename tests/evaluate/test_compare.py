@@ -157,7 +157,7 @@ BAD = {
     "a cycle longer than the window": (["--cycle", "30d"], "not shorter than the crawl"),
     "a negative warm-up": (["--warmup=-1"], "negative"),
     "a negative cap": (["--site-cap=-1"], "negative"),
-    "a negative seed": (["--seed=-1"], "at least 0"),
+    "a negative seed": (["--seed=-1"], "negative"),
     "no jobs": (["--jobs", "0"], "at least 1"),
     "importance without links": (["--importance", "inlinks"], "links"),
 }

@@ -1,68 +1,19 @@
-"""Results printed as tables or JSON, and as folders: checked before the long work, written whole or not at all."""
+"""Results printed as tables or JSON and written as folders, for the verbs."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.errors import OutputError
+from recrawl.report.result_folder import check_folder, write_folder
 
 if TYPE_CHECKING:
     from recrawl.papers.base import PaperReport
 
-
-def check_folder(out: Path, *, force: bool, may_replace: Iterable[str]) -> None:
-    """Raise OutputError if `out` cannot become a folder of results.
-
-    An existing folder needs `force`, and is never replaced if it holds anything but files named in `may_replace`:
-    a slip in the path must not cost someone's files.
-    """
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"{out} is a file, not a folder")
-    held = sorted(os.listdir(out)) if out.is_dir() else []
-    if held and not force:
-        raise OutputError(f"{out} exists; add --force to replace it")
-    foreign = sorted(set(held) - set(may_replace))
-    if foreign:
-        raise OutputError(f"{out} holds {foreign[0]!r}, which is not ours to replace; choose another folder")
-    try:
-        shutil.rmtree(_stage(out))
-    except OSError as wrong:
-        raise OutputError(f"{out} cannot be written: {wrong.strerror or wrong}") from None
-
-
-def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files to a sibling of `out`, then put it in its place."""
-    try:
-        staged = _stage(out)
-        try:
-            for name, content in files.items():
-                (staged / name).write_bytes(content)
-            if out.exists():
-                shutil.rmtree(out)
-            staged.rename(out)
-        except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
-    except OSError as wrong:
-        raise OutputError(f"{out} cannot be written: {wrong.strerror or wrong}") from None
-
-
-def _stage(out: Path) -> Path:
-    """Make an empty folder beside `out`, on the same file system, with the rights that `out` would have."""
-    parent = out.absolute().parent
-    parent.mkdir(parents=True, exist_ok=True)
-    staged = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=parent))
-    mask = os.umask(0)
-    os.umask(mask)
-    staged.chmod(0o777 & ~mask)
-    return staged
+__all__ = ["check_folder", "check_out", "deliver", "deliver_paper", "write_folder"]
 
 
 def check_out(args: argparse.Namespace, owns: Callable[[str], bool]) -> None:
@@ -91,7 +42,7 @@ def deliver(
 
 def deliver_paper(args: argparse.Namespace, report: PaperReport[Any], words: str, notes: Iterable[str] = ()) -> None:
     """Print and write the results of a paper's experiment."""
-    from recrawl.cli.console import print_tables
+    from recrawl.report.console import print_tables
 
     deliver(
         args,

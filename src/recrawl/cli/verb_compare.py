@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import math
 import shlex
-from collections.abc import Mapping
+import sys
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup, check_numbers
-from recrawl.cli.output import check_out, deliver
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup
+from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
 from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
+from recrawl.report.comparison_defaults import CURVE, FILES, MEASURES, POLICIES
 
 # What measures and draws takes a second or two to import, so it is imported where it is used: --help stays quick.
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from recrawl.evaluate.crawl import Plan
     from recrawl.report.results import Selection
 
-POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),oracle"
-MEASURES = "ChangeRate,NDCG,Freshness,Age,Delay,ChangesFound,NewLinks,Unvisited@30d"
-CURVE = (0.01, 0.02, 0.05, 0.1)
 EXAMPLES = """examples:
   recrawl compare web --cycle 7d --budget 5%
   recrawl compare web --policies "age,cg,explore(cg, 0.1),oracle" --cycle 1d --days 57 --folds 5 --out report
@@ -68,14 +66,15 @@ def run(args: argparse.Namespace) -> None:
     from recrawl.evaluate.compare import check, compare
     from recrawl.evaluate.crawl import clairvoyant
     from recrawl.evaluate.measures.all_measures import make_measures
-    from recrawl.report.results import FILES, Selection
+    from recrawl.report.results import Selection, to_json
 
     measures = make_measures(args.measures)
     policies = split_specs(args.policies)
     plan = _plan(args)
     for policy in policies:
         clairvoyant(policy)  # says so at once if there is no such policy
-    check_out(args, FILES.__contains__)
+    if args.out is not None:
+        check_folder(args.out, force=args.force, may_replace=FILES)
     recording, slices, notes = select(args)
     policies = check(recording, policies, plan, folds=args.folds, repeats=args.repeats)
     if args.budgets is None:
@@ -91,33 +90,36 @@ def run(args: argparse.Namespace) -> None:
             folds=args.folds, repeats=args.repeats, budgets=args.budgets, jobs=args.jobs, advance=advance,
         )  # fmt: skip
     selection = Selection.of(recording, slices, notes, command(args))
-    tell(args, comparison, selection)
+    if args.json:
+        sys.stdout.write(to_json(comparison, selection))
+    else:
+        show(comparison, selection)
+    if args.out is not None:
+        from recrawl.report.comparison_page import report_files
 
-
-def tell(args: argparse.Namespace, comparison: Comparison, selection: Selection) -> None:
-    """Print a comparison and write its report."""
-    from recrawl.report.results import to_json
-
-    def files() -> Mapping[str, bytes]:
-        from recrawl.report.comparison_page import report_files  # drawing is slow to import and only needed here
-
-        return report_files(comparison, selection)
-
-    deliver(args, lambda: to_json(comparison, selection), lambda: show(comparison, selection), files)
+        write_folder(args.out, report_files(comparison, selection))
+        print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
 def show(comparison: Comparison, selection: Selection) -> None:
     """Print the table for people."""
-    from recrawl.cli.console import new_console, print_lines
+    from rich.console import Console
+    from rich.text import Text
+
     from recrawl.report.comparison_table import legend, tables
 
-    console = new_console()
-    print_lines(console, [headline(comparison, selection), *(f"note: {note}" for note in selection.notes)])
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 10_000  # a pipe has no width
+    console.print(Text(headline(comparison, selection)), soft_wrap=True)
+    for note in selection.notes:
+        console.print(Text(f"note: {note}"), soft_wrap=True)
     for part in tables(comparison, console.width):
         console.print()
         console.print(part)
     console.print()
-    print_lines(console, legend(comparison), "dim")
+    for line in legend(comparison):
+        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def headline(comparison: Comparison, selection: Selection) -> str:
@@ -126,7 +128,7 @@ def headline(comparison: Comparison, selection: Selection) -> str:
     visits = " to ".join(f"{v:,}" for v in sorted({min(comparison.visits), max(comparison.visits)}))
     return (
         f"{selection.pages:,} pages of {selection.sites} sites, days {selection.start_day:g} to {selection.end_day:g}; "
-        f"{cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, {visits} visits per cycle, "
+        f"{cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, {visits} visits a cycle, "
         f"{comparison.folds} x {comparison.repeats} runs"
     )
 
@@ -152,7 +154,10 @@ def _plan(args: argparse.Namespace) -> Plan:
 
     if args.site_cap < 0:
         raise InputError(f"a site cap of {args.site_cap} is negative; 0 means no cap")
-    check_numbers(args)
+    if args.jobs < 1:
+        raise InputError("jobs must be at least 1")
+    if args.seed < 0:
+        raise InputError("a seed must not be negative")
     if args.warmup < 0:
         raise InputError(f"a warm-up of {args.warmup} cycles is negative")
     if args.from_day is not None and not math.isfinite(args.from_day):

@@ -78,7 +78,7 @@ def _files(summary: Summary) -> Mapping[str, bytes]:
 
 def show(summary: Summary, *, sites: bool, kinds: bool) -> None:
     """Print the summary for people."""
-    from recrawl.cli.console import print_tables
+    from recrawl.report.console import print_tables
     from recrawl.report.recording_table import link_words, mass_changes, rates_table, summary_words
 
     more = [f"{rows:,} {name}" for name, rows in summary.tables.items() if name in ("links", "terms", "texts")]

@@ -83,9 +83,9 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, evolve, print, write."""
-    from recrawl.cli.console import print_tables
     from recrawl.evaluate.crawl import Plan
     from recrawl.evolve.evolution_result import evolve_on, files_of, formulas_table, headline, to_json
+    from recrawl.report.console import print_tables
 
     check_numbers(args)
     settings = settings_of(args)

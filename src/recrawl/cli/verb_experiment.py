@@ -1,6 +1,6 @@
 """recrawl experiment: the experiments of the papers, on any recording.
 
-To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as verbs have, and name it in verbs.py.
+To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as verbs have; name it in verbs.py.
 """
 
 from __future__ import annotations

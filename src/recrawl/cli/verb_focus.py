@@ -179,7 +179,7 @@ def _tell(
     wrote: str,
 ) -> None:
     """Print and write what was found."""
-    from recrawl.cli.console import print_tables
+    from recrawl.report.console import print_tables
     from recrawl.report.results import json_text
 
     deliver(

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, order_of, reading
 from recrawl.cli.options import add_out, add_warmup
-from recrawl.cli.output import check_out
-from recrawl.cli.verb_compare import tell
+from recrawl.cli.output import check_folder, write_folder
+from recrawl.cli.verb_compare import show
 from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
 from recrawl.registry import split_specs
+from recrawl.report.comparison_defaults import FILES
 
 if TYPE_CHECKING:
     from recrawl.evaluate.compare import Comparison
@@ -46,15 +47,23 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Export, compare, print."""
-    from recrawl.report.results import FILES, Selection
+    from recrawl.report.results import Selection, to_json
 
-    check_out(args, FILES.__contains__)
+    if args.out is not None:
+        check_folder(args.out, force=args.force, may_replace=FILES)
     with reading(args) as (directory, store), tempfile.TemporaryDirectory() as folder:
         order = order_of(directory, args)
         recording = history(store, Path(folder) / directory.path.absolute().name)
         comparison = replayed(recording, split_specs(args.policies), args.measures, order, args.warmup)
         selection = Selection.of(recording, (), (CAVEAT,), f"recrawl replay -C {args.crawl}")
-    tell(args, comparison, selection)
+    if args.json:
+        print(to_json(comparison, selection), end="")
+    else:
+        show(comparison, selection)
+    if args.out is not None:
+        from recrawl.report.comparison_page import report_files
+
+        write_folder(args.out, report_files(comparison, selection))
 
 
 def history(store: Any, folder: Path) -> Recording:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_json, add_seed
 from recrawl.cli.parse import span
 from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
-from recrawl.recording.write import new_recording, write_tables
-from recrawl.simulate.synthetic.presets import preset, presets
-from recrawl.simulate.synthetic.synthesis import check_size, generate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -27,6 +24,8 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
+    from recrawl.simulate.synthetic.presets import presets
+
     description = (
         "Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
         + "presets:\n"
@@ -45,6 +44,10 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Generate, write, and say what was written."""
+    from recrawl.recording.write import new_recording, write_tables
+    from recrawl.simulate.synthetic.presets import preset
+    from recrawl.simulate.synthetic.synthesis import check_size, generate
+
     chosen = preset(args.preset)
     days = args.days or chosen.days
     check_size(args.pages, days, args.seed)
@@ -56,6 +59,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _summary(tables: dict[str, pa.Table], days: float) -> dict[str, int | float]:
+    import numpy as np
+
     page, day = (tables["changes"].column(name).to_numpy() for name in ("page_id", "day"))
     whole = np.ceil(day).astype(np.int64) - 1  # the days (0, 1], (1, 2], ...
     again = (np.diff(page) == 0) & (np.diff(whole) == 0)  # the changes are ordered by page and day
@@ -67,6 +72,8 @@ def _summary(tables: dict[str, pa.Table], days: float) -> dict[str, int | float]
 
 def _page_days(pages: pa.Table, days: float) -> float:
     """How many days all pages together live in the window."""
+    import numpy as np
+
     born = np.maximum(pages.column("born_day").to_numpy(), 0)
     died = pages.column("died_day").fill_null(days).to_numpy()
     return float((died - born).sum(dtype=np.float64))

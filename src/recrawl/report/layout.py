@@ -15,7 +15,6 @@ from recrawl.report.style import Drawing, inline
 from recrawl.report.table import Table
 
 __all__ = ["Card", "Page", "Picture", "Section", "Table"]
-LONG = 36  # characters: longer cells are text that wraps
 _BREAKS = re.compile(r"(?<=\w)(?=\()|(?<=[,=/])(?=\S)|(?<=\*\*)")
 
 
@@ -71,7 +70,7 @@ class Page:
 @cache
 def _template() -> Template:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"soft": soft, "cell": cell, "long": lambda text: len(text) > LONG}
+    environment.filters |= {"soft": soft, "cell": cell}
     return environment.from_string((files("recrawl.report") / "page.html.j2").read_text(encoding="utf-8"))
 
 

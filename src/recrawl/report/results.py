@@ -17,11 +17,6 @@ from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import Interval
 from recrawl.recording.recording import Recording
 
-FILES = (
-    "results.json",
-    "report.html",
-    *(f"{name}.{kind}" for name in ("overview", "cycles", "budgets") for kind in ("png", "svg")),
-)
 DIGITS = 10  # significant; enough to recompute, short enough to read
 
 

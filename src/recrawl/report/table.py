@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 from recrawl.evaluate.statistics import Interval
 
+LONG = 36  # characters: columns with longer cells are text that wraps
+
 
 @dataclass(frozen=True)
 class Table:
@@ -21,6 +23,11 @@ class Table:
     bars: Mapping[tuple[int, int], float] = field(default_factory=dict)
     bounds: frozenset[int] = frozenset()  # rows that do not compete: in italics
     sums: frozenset[int] = frozenset()  # rows that sum up the others: in bold
+
+    @property
+    def texts(self) -> frozenset[int]:
+        """Columns with formulas or sentences, whose lines may break."""
+        return frozenset(c for row in self.rows for c, cell in enumerate(row) if len(cell) > LONG)
 
 
 def said(value: Interval, digits: int = 3) -> str:
