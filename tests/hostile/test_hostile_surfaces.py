@@ -19,8 +19,9 @@ from recrawl.evaluate.crawl import crawl
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
-from recrawl.live.store import Store, VisitRecord
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
+from recrawl.live.store import Store
+from recrawl.live.store_visits import VisitRecord
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from recrawl.errors import InputError, StoreError
 from recrawl.live.bodies import Bodies
 from recrawl.live.config import DEFAULT, load
-from recrawl.live.store import SeenLinks, Store, VisitRecord
+from recrawl.live.store import Store
+from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.urls.urlindex import UrlIndex, url_hash, url_hashes
 from recrawl.visits import Outcome
 

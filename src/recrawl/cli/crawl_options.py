@@ -60,7 +60,7 @@ def reading(args: argparse.Namespace) -> Iterator[tuple[CrawlDirectory, Store]]:
     store = Store.open(directory.state, read_only=True)
     try:
         with told(directory.state):
-            store.db.execute("begin")  # one moment of the crawl, whatever is recorded meanwhile
+            store.read_one_moment()
             yield directory, store
     finally:
         store.close()

@@ -52,11 +52,11 @@ def _recording(args: argparse.Namespace) -> None:
 
 def _csv(args: argparse.Namespace) -> None:
     from recrawl.cli.verb_pages import write_csv
-    from recrawl.live.views import links, pages, visits
+    from recrawl.live.views import links
 
     check_folder(args.dest, force=args.force, may_replace=CSV_FILES)
     with reading(args) as (_, store):
-        tables = (pages(store, sort="url", limit=-1), visits(store), links(store))
+        tables = (store.pages(sort="url", limit=-1), store.all_visits(), links(store))
     files = {}
     for name, rows in zip(CSV_FILES, tables, strict=True):
         text = io.StringIO()
@@ -70,13 +70,12 @@ def _warc(args: argparse.Namespace) -> None:
     from recrawl.live.bodies import Bodies
 
     with reading(args) as (directory, store):
-        places = store.db.execute("select warc, offset, length from versions where warc is not null order by 1, 2")
         bodies, names, count = Bodies(directory.warc), set[str](), 0
         check_folder(args.dest, force=args.force, may_replace=[p.name for p in directory.warc.glob("*.warc.gz")])
         part = args.dest.with_name(f".{args.dest.name}.{os.getpid()}.part")
         try:
             part.mkdir(parents=True)
-            for name, offset, length in places:
+            for name, offset, length in store.bodies():
                 with (part / name).open("ab") as file:
                     file.write(bodies.record((name, offset, length)))
                 names.add(name)

@@ -39,10 +39,8 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the pages."""
-    from recrawl.live.views import pages
-
     with reading(args) as (_, store):
-        found = pages(store, contains=args.contains, changed=args.changed, sort=args.sort, limit=args.limit or -1)
+        found = store.pages(contains=args.contains, changed=args.changed, sort=args.sort, limit=args.limit or -1)
     if args.json:
         print(json.dumps(found, indent=2))
     elif args.csv:

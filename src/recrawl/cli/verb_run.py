@@ -52,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
     from recrawl.clock import SystemClock
     from recrawl.live.directory import CrawlDirectory
     from recrawl.live.journal import Journal
+    from recrawl.live.recorder import Noted
     from recrawl.live.session import Session
     from recrawl.live.signals import Heard
-    from recrawl.live.world import Noted
 
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
     directory = CrawlDirectory.open(args.crawl)

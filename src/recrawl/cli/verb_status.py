@@ -33,10 +33,8 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the numbers."""
-    from recrawl.live.views import status
-
     with reading(args) as (directory, store):
-        found = {**status(store), "running": directory.is_locked(), **_choice(directory)}
+        found = {**store.status(), "running": directory.is_locked(), **_choice(directory)}
     print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(directory, found)))
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from recrawl.errors import InputError, StoreError
 from recrawl.live.directory import CrawlDirectory
-from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Setting
 
 FORMAT = 1
 MAX_BYTES = 1 << 20
@@ -26,6 +24,8 @@ def resolve(directory: CrawlDirectory, policy: str) -> str:
     """Return the policy that a setting means: `auto` is what was learnt, or else the best that needs no learning."""
     if policy != AUTO:
         return policy
+    from recrawl.policies.catalogue import policies
+
     chosen = load(directory)
     if chosen is not None:
         return str(chosen["policy"])
@@ -37,6 +37,9 @@ def load(directory: CrawlDirectory) -> dict[str, Any] | None:
     path = path_of(directory)
     if not path.exists():
         return None
+    from recrawl.policies.catalogue import make_policy  # only here: it loads every policy, and their kernels
+    from recrawl.policy import Setting
+
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("too large")
