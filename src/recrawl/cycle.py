@@ -10,7 +10,7 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.errors import PolicyError
 from recrawl.memory import Memory
-from recrawl.policy import Policy, broken_rule
+from recrawl.policy import Around, Policy, broken_rule
 from recrawl.visits import Visits, no_pages
 
 
@@ -80,21 +80,13 @@ def _chosen(memory: Memory, policy: Policy, budget: int, at: float) -> PageIds:
     return pages
 
 
-class EveryPage:
-    """Visit every page that may be visited: the warm-up."""
+class EveryPage(Around):
+    """Visit every page that may be visited: the warm-up, for a policy that will take over."""
 
-    def __init__(self, learner: Policy) -> None:
-        self.learner = learner
-
-    def begin(self, memory: Memory, at: float) -> None:
-        """Let the policy that will take over open the cycle."""
-        self.learner.begin(memory, at)
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return all eligible pages in tie order."""
         pages = np.flatnonzero(memory.eligible())
         return pages[np.argsort(memory.tie[pages])][:budget]
-
-    def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let the policy that will take over learn from the warm-up."""
-        self.learner.learn(memory, visits)

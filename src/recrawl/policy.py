@@ -106,6 +106,20 @@ class Named:
         return self.spec or type(self).__name__
 
 
+class Around(Named):
+    """The base of policies around another: that one opens every cycle and learns from every visit."""
+
+    policy: Policy
+
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the inner policy open the cycle."""
+        self.policy.begin(memory, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Let the inner policy learn, whoever chose the visits."""
+        self.policy.learn(memory, visits)
+
+
 policies: Registry[Policy] = Registry("policy")
 
 

@@ -46,7 +46,7 @@ def visited(folder: Path, title: str, note: str | None = None, url: str = "http:
                 "insert into cycles (cycle, at, budget, policy, done) values (?, ?, 1, 'age', 1)", (cycle, float(cycle))
             )
             record = VisitRecord(0, float(cycle), int(outcome), 200, note=note, title=title, digest=b"d", warc=place)
-            store.add_visit(cycle, record)
+            store.add_visits(cycle, [record], [(0, 0)])
     bodies.close()
     store.close()
     return directory

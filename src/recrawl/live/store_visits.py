@@ -76,10 +76,6 @@ class Copy(NamedTuple):
 class StoredVisits(StoredSignals):
     """The tables visits, versions, links and first_links; writing is within a transaction."""
 
-    def add_visit(self, cycle: int, seen: VisitRecord, new_links: tuple[int, int] = (0, 0)) -> None:
-        """Record one visit."""
-        self.add_visits(cycle, [seen], [new_links])
-
     def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> None:
         """Record visits, their versions and what the pages' rows should now say."""
         first = int(self.db.execute("select coalesce(max(visit), 0) + 1 from visits").fetchone()[0])
