@@ -48,7 +48,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, assemble, write, and say what is known."""
     from recrawl.importers.adopting import adopt
-    from recrawl.importers.options import ImportOptions
+    from recrawl.importers.import_options import ImportOptions
 
     options = ImportOptions(
         url_field=args.url_field,

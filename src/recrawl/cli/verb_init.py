@@ -21,7 +21,7 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Make the folder."""
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
 
     directory = Crawl.create(args.dir).directory
     print(
