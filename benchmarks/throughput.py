@@ -8,7 +8,7 @@ same run, without delays, one after the other; CPU time is the client's alone, u
 |---|---|---|---|
 | links with anchors, title, text, digest | yes | yes | yes |
 | robots.txt, address guard, a gate for each host, byte caps | yes | no | no |
-| main text, simhash, soft errors, directives, traps | yes | no | no |
+| main text, digest, soft errors, directives, traps | yes | no | no |
 | bodies as gzipped WARC | yes | no | yes (fastwarc) |
 | visits and links in SQLite, WAL and full sync | yes | no | yes, 200 pages a transaction |
 | uniqueness of every link's target | yes | no | no (requests are not filtered) |

@@ -1,7 +1,8 @@
 """The contracts of a policy and a scorer, and the registry of policies.
 
-A policy only ever sees what its own visits have shown it. To add one, write a module in this package with a
-maker under `@policies.add(name, formula=..., source=...)` and import it in `catalog.py`.
+A policy only ever sees what its own visits have shown it. To add one, write a maker under
+`@add_policy(name, formula=..., source=...)` in a file of your own, and name it `path/to/file.py:name`; built-in ones
+are modules of recrawl.policies that `catalogue.py` imports.
 """
 
 from __future__ import annotations
@@ -120,16 +121,37 @@ class Around(Named):
         self.policy.learn(memory, visits)
 
 
-policies: Registry[Policy] = Registry("policy")
+def notes_of(policy: object) -> tuple[str, ...]:
+    """Return what a policy, or one that it wraps, has to say of its work: its attribute `notes`, where it has one."""
+    inner = getattr(policy, "policy", None)
+    return (*getattr(policy, "notes", ()), *(notes_of(inner) if inner is not None else ()))
+
+
+class Explains(Protocol):
+    """A policy that can say why a page ranks as it does, after it has chosen."""
+
+    def explain(self, page: int) -> object:
+        """Return the reasons; `str` of it is for people. InputError where there is nothing to explain."""
+        ...
+
+
+def explainer_of(policy: object) -> Explains | None:
+    """Return the policy itself, or the one that it wraps, if it explains itself."""
+    if hasattr(policy, "explain"):
+        return policy
+    inner = getattr(policy, "policy", None)
+    return None if inner is None else explainer_of(inner)
+
+
+policies: Registry[Policy] = Registry("policy", "recrawl.policies")
+add_policy = policies.add
 
 
 def make_policy(text: str, setting: Setting) -> Policy:
     """Build a policy from its spec, e.g. `cg`, `gad(over=cycles)`, `explore(cg, 0.1)`, `gp:best.json`."""
-    name, colon, path = text.partition(":")
-    spec = Spec(name, (path,)) if colon and "(" not in name else parse_spec(text)
-    policy, shown = _make(spec, text, setting)
+    policy, shown = _make(parse_spec(text), text, setting)
     if isinstance(policy, Named):
-        policy.spec = text if colon and "(" not in name else shown
+        policy.spec = text if ":" in text.partition("(")[0] else shown
     return policy
 
 

@@ -5,18 +5,13 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.parse import share_or_count, span
-from recrawl.errors import InputError
 
 if TYPE_CHECKING:
-    from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.store import Store
-    from recrawl.plan import Plan
+    from recrawl.live.crawl import Crawl
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -35,35 +30,16 @@ def add_order(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
 
 
-def policy_and_plan(directory: CrawlDirectory, args: argparse.Namespace) -> tuple[str, Plan]:
-    """Return how to run: the command line where it says something, the crawl's settings otherwise."""
-    from recrawl.live.choice import resolve
-    from recrawl.plan import Plan
+def crawl_of(args: argparse.Namespace) -> Crawl:
+    """Open the crawl that -C names."""
+    from recrawl.live.crawl import Crawl
 
-    config = directory.config()
-    try:
-        every = span(config.every) if args.every is None else args.every
-        budget = share_or_count(config.budget) if args.budget is None else args.budget
-    except argparse.ArgumentTypeError as wrong:
-        raise InputError(f"{directory.path / 'recrawl.toml'}: {wrong}") from None
-    policy = resolve(directory, args.policy or config.policy)
-    return policy, Plan(every, budget, config.warmup, config.site_cap, config.seed)
+    return Crawl.open(args.crawl)
 
 
-@contextmanager
-def reading(args: argparse.Namespace) -> Iterator[tuple[CrawlDirectory, Store]]:
-    """Open a crawl to read; another process may be crawling meanwhile."""
-    from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.store import Store, told
-
-    directory = CrawlDirectory.open(args.crawl)
-    store = Store.open(directory.state, read_only=True)
-    try:
-        with told(directory.state):
-            store.read_one_moment()
-            yield directory, store
-    finally:
-        store.close()
+def steering(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line says of how to run; None means the crawl's own settings."""
+    return {"every": args.every, "budget": args.budget}
 
 
 def shown(text: object) -> str:
@@ -79,13 +55,3 @@ def moment(at: float | None) -> str:
         return (dt.datetime(1970, 1, 1) + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
     except OverflowError:
         return f"day {at:g}"
-
-
-def csv_cell(value: object) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, (int, float)):
-        return str(value)
-    cell = shown(value)
-    return "'" + cell if cell.startswith(("=", "+", "-", "@", "|", "%")) else cell

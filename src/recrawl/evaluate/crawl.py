@@ -18,7 +18,7 @@ from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
 from recrawl.features.importance import importance_of
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Policy, Setting
+from recrawl.policy import Policy, Setting, notes_of
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 from recrawl.registry import parse_spec
@@ -36,6 +36,7 @@ class CrawlResult:
     cycles: IntArray  # the numbers of the judged cycles
     parts: FloatArray  # measures x cycles x 2
     spent: float  # share of the budget that was used
+    notes: tuple[str, ...] = ()  # what the policy has to say of its work
 
     def per_cycle(self, measure: Measure) -> FloatArray:
         """Return the measure's value in each judged cycle; NaN where it has no meaning."""
@@ -86,7 +87,7 @@ def crawl(
         advance(cycle, cycles, str(policy))
     name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
     judged = np.arange(plan.warmup + 1, cycles + 1)
-    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)))
+    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)), notes_of(chooser))
 
 
 def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
@@ -98,13 +99,10 @@ def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
 
 def clairvoyant(spec: str) -> bool:
     """Whether a policy, or one within it as in `explore(oracle, 0.1)`, sees the truth."""
-    name, colon, _ = spec.partition(":")
-    if colon and "(" not in name:
-        return policies[name].clairvoyant
     parsed = parse_spec(spec)
     inner = (*parsed.args, *(value for _, value in parsed.options))
     return policies[parsed.name].clairvoyant or any(
-        clairvoyant(part) for part in inner if parse_spec(part.partition(":")[0]).name in policies
+        clairvoyant(part) for part in inner if parse_spec(part).name in policies
     )
 
 

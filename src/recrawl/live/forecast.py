@@ -6,13 +6,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recrawl.errors import InputError
 from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
-from recrawl.policy import Setting
+from recrawl.policy import Explains, Setting, explainer_of
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,17 @@ class Forecast:
     gone: bool
     planned: int | None  # place in the plan of the cycle that is running
     due_at: float | None
+    explanation: str = ""  # the policy's own words, where it explains itself
 
     @property
     def why(self) -> str:
-        """Say it in one line."""
+        """Say it: in one line, or in the words of a policy that explains itself."""
         if self.gone:
             return "never: the page is gone"
         if self.planned is not None:
             return f"in the cycle that is running: planned by {self.policy}"
+        if self.explanation:
+            return f"by {self.policy}, {self.explanation}"
         if self.rank is None:
             return f"not soon: {self.policy} does not choose it now"
         said = f"rank {self.rank} of {self.pages} by {self.policy}, budget {self.budget}"
@@ -61,15 +65,17 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
+    explainer, budget = explainer_of(policy), plan.visits_among(alive)
+    asked = int(eligible.sum()) if explainer is None else min(budget, int(eligible.sum()))
     policy.begin(memory, due_at or 0.0)
-    ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0) if eligible.any() else NO_PAGES
+    ranked = policy.choose(memory, asked, due_at or 0.0) if asked else NO_PAGES
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
     return Forecast(
         policy=policy_name,
         rank=int(place[0]) + 1 if len(place) else None,
         pages=int(eligible.sum()),
-        budget=plan.visits_among(alive),
+        budget=budget,
         score=score,
         waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
         visits=int(memory.n[page]),
@@ -77,4 +83,12 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
         gone=bool(memory.gone[page]),
         planned=store.planned_rank(page),
         due_at=due_at,
+        explanation="" if explainer is None else _explained(explainer, page),
     )
+
+
+def _explained(explainer: Explains, page: int) -> str:
+    try:
+        return str(explainer.explain(page))
+    except InputError as error:
+        return str(error)

@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 from recrawl.columns import FloatArray
 from recrawl.policies.classical.allocation import (
     Allocation,
-    harmonic_cost,
     harmonic_rates,
     periodic_rates,
     plan_states,
     poisson_rates,
     proportional,
-    signal_probabilities,
-    split_budget,
 )
 
 ONES = np.ones
@@ -57,27 +54,6 @@ def test_poisson_rates_by_hand() -> None:
     assert poisson_rates(ONES(3), D, 0.5) == pytest.approx([0.5, 0.0, 0.0])
 
 
-def test_signal_probabilities_by_hand() -> None:
-    """p = min(1, R mu/(D sum mu)); the second page is saturated, and 1.9 is shared by the others (Kolobov 2019)."""
-    p = signal_probabilities(np.array([1.0, 1.0, 2.0]), np.array([10.0, 0.1, 4.0]), 2.0)
-    assert p == pytest.approx([1.9 / 30, 1.0, 1.9 * 2 / (4 * 3)])
-    assert signal_probabilities(ONES(2), np.array([1.0, 0.0]), 9.0) == pytest.approx([1.0, 1.0])
-
-
-def test_split_by_hand() -> None:
-    """One page of each kind, D = 1, R = 1: 1/(rho(rho + 1)) = 1/(1 - rho) gives rho = sqrt(2) - 1."""
-    unsignalled, signalled = split_budget(1.0, ONES(2), ONES(2), np.array([False, True]))
-    assert unsignalled == pytest.approx(math.sqrt(2) - 1, abs=1e-6)
-    assert unsignalled + signalled == pytest.approx(1.0)
-
-
-def test_split_without_one_kind() -> None:
-    """All of R goes to the kind that is there, but never more than the signals ask for."""
-    D = np.array([1.0, 2.0])
-    assert split_budget(9.0, ONES(2), D, np.array([False, False])) == (9.0, 0.0)
-    assert split_budget(9.0, ONES(2), D, np.array([True, True])) == (0.0, 3.0)
-
-
 def test_proportional_by_hand() -> None:
     """Shares of 2 by weights 1, 1, 8 with caps of 1: the third takes 1, the others share what is left."""
     assert proportional(ONES(4), np.array([1.0, 1.0, 8.0, 0.0]), 2.0) == pytest.approx([0.5, 0.5, 1.0, 0.0])
@@ -90,6 +66,14 @@ def test_nothing_to_share() -> None:
         assert plan(ONES(2), np.zeros(2), 3.0).tolist() == [0.0, 0.0]
         assert plan(ONES(2), ONES(2), 0.0).tolist() == [0.0, 0.0]
         assert len(plan(ONES(0), ONES(0), 1.0)) == 0
+
+
+def harmonic_cost(mu: FloatArray, D: FloatArray, rho: FloatArray) -> float:
+    """Return sum -mu ln(rho / (rho + D)); pages that never change cost nothing."""
+    pays = (mu > 0) & (D > 0)
+    if (rho[pays] <= 0).any():
+        return math.inf
+    return float((mu[pays] * np.log1p(D[pays] / rho[pays])).sum())
 
 
 Value = Callable[[FloatArray, FloatArray, FloatArray], float]

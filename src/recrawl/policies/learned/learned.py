@@ -11,7 +11,6 @@ else, so that later rounds can follow; it grows or shrinks with what the scouted
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,6 @@ CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
 SCOUTED = [SECTION, PARENT, DIRECTORY]
 MARGIN = 0.25  # of the last round: the pages that scouts have to beat
-FORMAT = 4  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -153,7 +151,7 @@ class Learned(Named):
             self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
 
-    # -- explaining and keeping -------------------------------------------------------------------------------------
+    # -- explaining ------------------------------------------------------------------------------------------------
 
     def explain(self, page: int) -> Explanation:
         """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
@@ -168,23 +166,6 @@ class Learned(Named):
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
         return Explanation(page, float(index[0]), chance, prior, causes, due)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what was learnt about pages in general: the model and the share of exploring."""
-        return {"format": FORMAT, "explore": self.scouting.share, **self.belief.to_json()}
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        from lightgbm.basic import LightGBMError
-
-        try:
-            share = float(held["explore"])
-            if held["format"] != FORMAT or not 0.0 <= share <= 1.0:
-                raise ValueError("another format, or a share of exploring that is none")
-            self.belief.load_json(held)
-            self.scouting.share = share
-        except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
-            raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
 
 
 @policies.add(
