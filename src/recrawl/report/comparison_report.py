@@ -51,7 +51,7 @@ class ComparisonPlot:
         Path(path).write_bytes(self.svg if Path(path).suffix == ".svg" else self.png)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonReport:
     """The results of a comparison, for people (table, plots, report) and for programs (dictionary, frame)."""
 
@@ -86,7 +86,7 @@ class ComparisonReport:
         self.show(Console(file=text, highlight=False))
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
-    __str__ = table
+    __repr__ = table
 
     @property
     def headline(self) -> str:
