@@ -129,6 +129,20 @@ def explainer_of(policy: object) -> Explains | None:
     return None if inner is None else explainer_of(inner)
 
 
+class Around(Named):
+    """The base of policies around another: that one opens every cycle and learns from every visit."""
+
+    policy: Policy
+
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the inner policy open the cycle."""
+        self.policy.begin(memory, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Let the inner policy learn, whoever chose the visits."""
+        self.policy.learn(memory, visits)
+
+
 policies: Registry[Policy] = Registry("policy", "recrawl.policies")
 add_policy = policies.add
 

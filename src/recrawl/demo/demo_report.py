@@ -20,7 +20,6 @@ from recrawl.live.bodies import Bodies
 from recrawl.recording.recording import Recording
 from recrawl.live.store import Store
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.views import pages
 from recrawl.see.page import see_page
 
 MOST_VERSIONS = 6
@@ -61,7 +60,7 @@ def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
     template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     directory = CrawlDirectory.open(folder / judged[0].policy)
     store = Store.open(directory.state, read_only=True)
-    top = pages(store, sort="changes", limit=12)
+    top = store.pages(sort="changes", limit=12)
     steps = timeline(directory, store, top[0]["page"], top[0]["url"]) if top else []
     store.close()
     _, svg = picture(lambda: curves(judged))
@@ -100,13 +99,9 @@ def curves(judged: list[Judged]) -> Figure:
 
 def timeline(directory: CrawlDirectory, store: Store, page: int, url: str) -> list[Step]:
     """Return the page's changes, each as words taken out and put in, the newest first."""
-    rows = store.db.execute(
-        "select at, change_size, warc, offset, length from versions join visits using (visit, page)"
-        " where page = ? and warc is not null order by visit",
-        (page,),
-    ).fetchall()
+    rows = store.bodies_of(page)
     bodies = Bodies(directory.warc)
-    texts = [see_page(bodies.read((row[2], row[3], row[4])), url).main_text for row in rows]
+    texts = [see_page(bodies.read(place), url).main_text for _, _, place in rows]
     steps = [
         Step(round((row[0] - EPOCH_DAY) / 7), row[1], word_diff(old, new))
         for row, old, new in zip(rows[1:], texts, texts[1:], strict=False)

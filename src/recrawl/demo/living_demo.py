@@ -25,7 +25,7 @@ from recrawl.live.store import Store
 from recrawl.visits import Outcome
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.session import Session
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
 from recrawl.policies.catalogue import policies
 from recrawl.policy import Named
 from recrawl.urls.url import host_of, normalise
@@ -155,16 +155,15 @@ def _chosen(store: Store, server: ReplayServer) -> dict[int, list[int]]:
     pages = range(len(server.rendering.recording))
     number = {normalise(server.rendering.url(page, server.port)): page for page in pages}
     chosen: dict[int, list[int]] = {}
-    for cycle, url in store.db.execute("select cycle, url from visits join pages using (page) order by visit"):
-        if url in number:
-            chosen.setdefault(cycle, []).append(number[url])
+    for visit in store.all_visits():
+        if visit["url"] in number:
+            chosen.setdefault(visit["cycle"], []).append(number[visit["url"]])
     return chosen
 
 
 def _found(store: Store) -> list[int]:
     """Return how many changes the crawl itself says it found, by cycle after the warm-up."""
-    ask = "select sum(outcome = ?) from visits where cycle > ? group by cycle order by cycle"
-    return [found for (found,) in store.db.execute(ask, (int(Outcome.CHANGED), WARMUP))]
+    return [found for cycle, found in store.changes_by_cycle().items() if cycle > WARMUP]
 
 
 def _discovered(result: CrawlResult) -> int:

@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recrawl.clock import Clock, SystemClock
 from recrawl.errors import InputError
-from recrawl.live import choice, views
+from recrawl.live import choice
 from recrawl.live import config as settings
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
 from recrawl.live.directory import CrawlDirectory
@@ -26,6 +26,12 @@ from recrawl.live.store import Store, told
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.quantities import share_or_count, span_days
+
+if TYPE_CHECKING:
+    from recrawl.live.forecast import Forecast
+    from recrawl.live.views import PageStory
+    from recrawl.recording.recording import Recording
+    from recrawl.report.comparison_report import ComparisonReport
 
 Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
@@ -95,8 +101,8 @@ class RunResult:
 class CrawledPage:
     """One page of a crawl: its visits, its last change, and what the policy that steers thinks of it."""
 
-    story: views.PageStory
-    next: Any  # a Forecast
+    story: PageStory
+    next: Forecast
 
     @property
     def url(self) -> str:
@@ -116,7 +122,7 @@ class CrawledPage:
     @property
     def why(self) -> str:
         """When the next visit is due and why, as the policy that steers explains it."""
-        return str(self.next.why)
+        return self.next.why
 
 
 class Crawl:
@@ -248,7 +254,7 @@ class Crawl:
         store = Store.open(self.directory.state, read_only=True)
         try:
             with told(self.directory.state):
-                store.db.execute("begin")
+                store.read_one_moment()
                 yield store
         finally:
             store.close()
@@ -258,7 +264,7 @@ class Crawl:
         learnt = choice.load(self.directory)
         running = self._session is not None or self.directory.is_locked()
         with self.reading() as store:
-            numbers = views.status(store)
+            numbers = store.status()
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
@@ -266,7 +272,7 @@ class Crawl:
     ) -> list[dict[str, Any]]:
         """Return pages with what their visits found; `contains` filters by a part of the URL."""
         with self.reading() as store:
-            return views.pages(store, contains=contains, changed=changed, sort=sort, limit=limit or -1)
+            return store.pages(contains=contains, changed=changed, sort=sort, limit=limit or -1)
 
     def page(
         self,
@@ -278,14 +284,15 @@ class Crawl:
     ) -> CrawledPage:
         """Return one page's story, with the next visit and why (`.why`) by the policy that steers."""
         from recrawl.live.forecast import forecast
+        from recrawl.live.views import show
 
         with self.reading() as store:
-            story = views.show(self.directory, store, url)
+            story = show(self.directory, store, url)
             return CrawledPage(story, forecast(store, story.page, *self.steering(policy, every, budget)))
 
     # -- learning from its own history ------------------------------------------------------------------------------
 
-    def history(self) -> Any:
+    def history(self) -> Recording:
         """Return the crawl's history as a recording in memory."""
         from recrawl.live.history_export import to_tables
         from recrawl.recording.recording import Recording
@@ -303,7 +310,7 @@ class Crawl:
         warmup: int = 0,
         command: str = "",
         advance: Advance = silent,
-    ) -> Any:
+    ) -> ComparisonReport:
         """Compare what policies would have found on the crawl's own history; returns what `recrawl.compare` does."""
         from recrawl.report.comparison_report import compare
 

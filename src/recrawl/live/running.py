@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from recrawl.clock import Clock, SystemClock
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
 from recrawl.live.signals import Heard
-from recrawl.live.world import Noted
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
 
