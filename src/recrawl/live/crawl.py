@@ -8,7 +8,6 @@ with Crawl.create("news") as crawl:
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -166,6 +165,8 @@ class Crawl:
 
     def add(self, *urls: str, sitemap: str | None = None) -> tuple[int, int]:
         """Add pages, and those that a sitemap or feed names; return how many were new, and how many there are."""
+        import asyncio  # here, since reading a crawl does without
+
         from recrawl.urls.url import host_of, normalise, why_not
 
         given = [*urls, *(asyncio.run(self._announced(sitemap)) if sitemap else ())]
