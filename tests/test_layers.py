@@ -14,6 +14,7 @@ LAYERS = [
         "columns",
         "registry",
         "plugins",
+        "extras",
         "quantities",
         "clock",
         "progress",

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from recrawl import __version__
 from recrawl.errors import InputError, RecrawlError
+from recrawl.extras import extras_named
 
 VERBS = (
     "demo", "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
@@ -51,7 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     needed = VERBS if not words else words[:1] if words[0] in VERBS else () if words[0] == "--version" else VERBS
     args = build_parser(needed).parse_args(words)
     try:
-        return int(args.run(args) or 0)
+        with extras_named():
+            return int(args.run(args) or 0)
     except InputError as wrong:
         print(f"recrawl: {wrong}", file=sys.stderr)
         return 2
