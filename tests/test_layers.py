@@ -17,6 +17,7 @@ LAYERS = [
         "spans",
         "registry",
         "plugins",
+        "extras",
         "clock",
         "progress",
         "arguments",
