@@ -11,7 +11,8 @@ from recrawl.evaluate.compare import compare
 from recrawl.evaluate.crawl import Plan
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.recording.recording import Recording
-from recrawl.report.comparison_page import bars, report_files
+from recrawl.report.comparison_page import report_files
+from recrawl.report.comparison_table import bars
 from recrawl.report.layout import Page, Section, Table, cell, soft
 from recrawl.report.results import Selection
 from recrawl.report.style import Sheet, picture
@@ -74,7 +75,9 @@ def test_axes_begin_at_zero_or_say_where(values: list[float], low: float, said: 
 
 def test_panels_stand_below_each_other_on_a_narrow_sheet() -> None:
     """Side by side on a wide sheet, one column on a narrow one."""
-    columns = [len({axis.get_subplotspec().colspan.start for axis in Sheet(narrow).panels(4)[1]}) for narrow in (0, 1)]
+    columns = [
+        len({axis.get_subplotspec().colspan.start for axis in Sheet(narrow).panels(4)[1]}) for narrow in (False, True)
+    ]
     assert columns == [2, 1]
 
 
