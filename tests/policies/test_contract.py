@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from recrawl.arguments import parameters
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.errors import PolicyError
+from recrawl.evaluate.policy_checks import check_policy, choices
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Setting
