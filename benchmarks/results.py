@@ -89,7 +89,14 @@ def benchmarks(value: dict[str, Any], pages: dict[str, dict[str, Any]]) -> str:
     shown = table({"columns": columns, "align": "lllll", "rows": rows})
     listed = "\n".join(f"- [{v['title']}](docs/results/{name}.md)" for name, v in pages.items())
     head = "<!-- Rendered by `make results` from docs/results/data/headlines.json: edit that file. -->"
-    parts = [head, "# Benchmarks", *(block(b) for b in value["about"]), shown, *(block(b) for b in value["below"]), listed]
+    parts = [
+        head,
+        "# Benchmarks",
+        *(block(b) for b in value["about"]),
+        shown,
+        *(block(b) for b in value["below"]),
+        listed,
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -97,7 +104,9 @@ def index(pages: dict[str, dict[str, Any]]) -> str:
     """Render the list of all results: every question with its answer."""
     lines = ["<!-- Rendered by `make results`. -->", "# Results"]
     for name, value in pages.items():
-        asked = "\n".join(f"- [{r['question']}]({name}.md#{slug(r['question'])}) {r['answer']}" for r in value["results"])
+        asked = "\n".join(
+            f"- [{r['question']}]({name}.md#{slug(r['question'])}) {r['answer']}" for r in value["results"]
+        )
         lines += [f"## [{value['title']}]({name}.md)", asked]
     return "\n\n".join(lines) + "\n"
 
