@@ -122,10 +122,14 @@ def policies_page() -> str:
 
 def measures_page() -> str:
     """Return a table of all measures."""
-    from recrawl.evaluate.measures.all_measures import measures
+    from recrawl.evaluate.measures.all_measures import make_measure, measures
 
-    rows = [[f"`{entry.name}`", f"`{entry.formula}`", entry.source] for entry in measures]
-    return "# Measures\n\nWhat `recrawl compare --measures` takes.\n\n" + table(["measure", "written", "source"], rows)
+    rows = []
+    for entry in measures:
+        measure = make_measure(entry.name)
+        rows.append([f"`{entry.name}`", measure.description, measure.better, f"`{entry.formula}`", entry.source])
+    columns = ["measure", "meaning", "better", "written", "source"]
+    return "# Measures\n\nWhat `recrawl compare --measures` takes.\n\n" + table(columns, rows)
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
