@@ -27,7 +27,7 @@ results: $(STAMP)
 	$(BIN)/python -m benchmarks.results
 
 docs: $(DOCS_STAMP)
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(VENV)/bin/python:
 ifdef UV

@@ -65,7 +65,7 @@ def result(value: dict[str, Any]) -> str:
 def page(name: str, value: dict[str, Any]) -> str:
     """Render one page of results."""
     head = f"<!-- Rendered by `make results` from data/{name}.json: edit that file. -->"
-    parts = [head, f"# {value['title']}", *(block(b) for b in value["about"]), *(result(r) for r in value["results"])]
+    parts = [f"# {value['title']}", head, *(block(b) for b in value["about"]), *(result(r) for r in value["results"])]
     return "\n\n".join(parts) + "\n"
 
 
@@ -102,7 +102,7 @@ def benchmarks(value: dict[str, Any], pages: dict[str, dict[str, Any]]) -> str:
 
 def index(pages: dict[str, dict[str, Any]]) -> str:
     """Render the list of all results: every question with its answer."""
-    lines = ["<!-- Rendered by `make results`. -->", "# Results"]
+    lines = ["# Results", "<!-- Rendered by `make results` from data/*.json. -->"]
     for name, value in pages.items():
         asked = "\n".join(
             f"- [{r['question']}]({name}.md#{slug(r['question'])}) {r['answer']}" for r in value["results"]

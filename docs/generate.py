@@ -133,6 +133,6 @@ def measures_page() -> str:
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
-    """Lay out a table; a bar within a cell does not end it."""
+    """Lay out a table; a bar within a cell does not end it, also within code."""
     lines = [columns, ["---"] * len(columns), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
