@@ -12,6 +12,9 @@ LAYERS = [
     {
         "errors",
         "columns",
+        "compiled",
+        "hashing",
+        "spans",
         "registry",
         "clock",
         "progress",

@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS, CountedBags, address_words, bucket, count_words, words_and_bigrams
+from recrawl.focus.bags import CountedBags, address_words, count_words, words_and_bigrams
 from recrawl.focus.baselines import BEST_FIRST
 from recrawl.focus.crawl_graph import UNREACHED, check_seeds, make_graph
 from recrawl.focus.mission import Mission, check_room
@@ -22,6 +22,7 @@ from recrawl.focus.topical_web import TOKENS, synthetic_web
 from recrawl.focus.web import TopicalWeb, open_web, web_of
 from recrawl.papers.focus.focus_measures import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
 from recrawl.recording.recording import Recording
+from recrawl.see.words import BUCKETS, bucket_of
 
 MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
 needs_mini = pytest.mark.skipif(not MINI.is_dir(), reason="the recording gitweb-mini is not beside the project")
@@ -129,12 +130,12 @@ def test_words_share_the_buckets_of_recordings() -> None:
     """A word's bucket is its CRC-32 modulo 2**18, so that keywords and addresses meet the terms of a recording."""
     from zlib import crc32
 
-    assert bucket("pod") == crc32(b"pod") % 2**18
+    assert bucket_of("pod") == crc32(b"pod") % 2**18
     assert address_words("Site/createTable_v2.md") == ["site", "create", "table", "v2", "md"]
     assert words_and_bigrams("The Pod, the node") == ["the", "pod", "the", "node", "the pod", "pod the", "the node"]
     counts = count_words([["a", "b", "a"], []])
     assert counts.shape == (2, BUCKETS)
-    assert counts[0, bucket("a")] == 2
+    assert counts[0, bucket_of("a")] == 2
     assert counts[1].nnz == 0
 
 
@@ -166,8 +167,8 @@ def test_texts_serve_where_there_are_no_terms() -> None:
     }
     web = web_of(Recording.from_arrays(tables))
     rows = web.bags.rows(np.arange(3))
-    assert rows[0, bucket("new")] == rows[0, bucket("new words")] == 1
-    assert rows[0, bucket("old")] == 0
+    assert rows[0, bucket_of("new")] == rows[0, bucket_of("new words")] == 1
+    assert rows[0, bucket_of("old")] == 0
     assert rows[2].nnz == 0
     assert web.graph.links == 2
     assert find_examples(web, "words:New,words")[0].tolist() == [0]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from recrawl.cli.parse import share_or_count, span
 from recrawl.errors import InputError
+from recrawl.spans import budget_of, days_of
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
@@ -42,9 +43,9 @@ def order_of(directory: CrawlDirectory, args: argparse.Namespace) -> Order:
 
     config = directory.config()
     try:
-        every = span(config.every) if args.every is None else args.every
-        budget = share_or_count(config.budget) if args.budget is None else args.budget
-    except argparse.ArgumentTypeError as wrong:
+        every = days_of(config.every) if args.every is None else args.every
+        budget = budget_of(config.budget) if args.budget is None else args.budget
+    except InputError as wrong:
         raise InputError(f"{directory.path / 'recrawl.toml'}: {wrong}") from None
     policy = resolve(directory, args.policy or config.policy)
     return Order(policy, every, budget, config.warmup, config.site_cap, config.seed)

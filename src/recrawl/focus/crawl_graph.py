@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
 from recrawl.columns import BoolArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.focus.resolve import PUBLISHED, Addresses, Mounts
 from recrawl.recording.recording import Recording
@@ -135,7 +135,7 @@ def check_seeds(graph: CrawlGraph, seeds: PageIds) -> PageIds:
     return np.asarray(np.unique(seeds), dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distances(start: IntArray, out: IntArray, seeds: PageIds) -> IntArray:
     distance = np.full(len(start) - 1, UNREACHED, dtype=np.int32)
     queue = np.empty(len(start) - 1, dtype=np.int64)

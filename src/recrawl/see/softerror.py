@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from recrawl.columns import mix
+from recrawl.hashing import mix
 from recrawl.see.fingerprint import hamming
 from recrawl.urls.url import split
 

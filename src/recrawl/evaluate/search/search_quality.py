@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, mix
+from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
@@ -32,6 +32,7 @@ from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.wordings import wordings
 from recrawl.features.pagerank import pagerank
 from recrawl.features.recorded_copies import RecordedCopies
+from recrawl.hashing import mix
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 

@@ -20,10 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_matrix
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.papers.experts.dynamics import WORDS, Dynamics, document_frequency
 from recrawl.papers.experts.snapshots import Snapshots
@@ -162,7 +162,7 @@ def _tf_idf(snapshots: Snapshots, step: int, idf: FloatArray, words: int) -> csr
     return csr_matrix((values, columns, start), shape=(len(snapshots), BUCKETS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score(
     rows: IntArray,
     share: FloatArray,
@@ -191,7 +191,7 @@ def _score(
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _all_scores(
     rows: IntArray,
     share: FloatArray,
@@ -209,7 +209,7 @@ def _all_scores(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(
     page: int,
     rows: IntArray,

@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.visits import Outcome, Visits
 
@@ -97,7 +97,7 @@ def complete_rate(changes: FloatArray, days: FloatArray) -> FloatArray:
     return np.asarray((changes + 0.5) / (days + PSEUDO_DAYS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log(
     pages: PageIds,
     at: FloatArray,
@@ -125,7 +125,7 @@ def _log(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(
     pages: PageIds,
     unchanged: FloatArray,
@@ -139,7 +139,7 @@ def _solve(
         rate[page] = _likeliest(head[page], gap, before, unchanged[page], pseudo)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _likeliest(head: int, gap: FloatArray, before: IntArray, unchanged: float, pseudo: float) -> float:
     """Solve the likelihood equation for one page by Newton's method.
 
