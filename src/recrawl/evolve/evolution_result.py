@@ -87,7 +87,7 @@ def evolve_on(
 
 
 def headline(outcome: EvolutionResult) -> str:
-    """Say in one line what was done."""
+    """Return in one line what was done."""
     settings, found = outcome.discovery.settings, outcome.discovery
     return (
         f"{settings.seeds} x {settings.generations} generations of {settings.population}, "
@@ -153,7 +153,7 @@ def candidate_json(candidate: Any) -> dict[str, Any]:
 
 
 def draw(outcome: EvolutionResult) -> Figure:
-    """Best and mean fitness by generation, a colour a seed."""
+    """Best and mean fitness by generation, one colour per seed."""
     figure = Figure(figsize=(9.0, 3.6), layout="constrained")
     axis = figure.subplots()
     axis.grid(axis="y")

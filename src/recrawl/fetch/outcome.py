@@ -1,4 +1,4 @@
-"""What a fetch can come to. Every case is a value of `Kind`; a fetch never raises.
+"""The possible results of a fetch. Every case is a value of `Kind`; a fetch never raises.
 
 Only OK carries a version of the page. NOT_MODIFIED says that the copy we have still holds. GONE is the host's own word
 (404, 410). Everything else says nothing about the page, so it can never be taken for a change.
@@ -88,7 +88,7 @@ class Hop:
 
 
 class FetchResult(NamedTuple):
-    """What one fetch came to."""
+    """The result of one fetch."""
 
     url: str  # as asked, in normal form where it has one
     kind: Kind
@@ -126,5 +126,5 @@ class FetchResult(NamedTuple):
 
     @property
     def last_modified_at(self) -> float | None:
-        """When the host says that the page changed: a feature, never truth (it may be the future, 1970 or now)."""
+        """The Last-Modified time: a hint, never the truth (it may be the future, 1970 or now)."""
         return parse_date(self.header("last-modified"))
