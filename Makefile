@@ -12,8 +12,10 @@ UV := $(shell command -v uv 2>/dev/null)
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
+# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers.
+WORKERS ?= 2
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -9,7 +9,7 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.errors import PolicyError
 from recrawl.memory import Memory
-from recrawl.policy import Policy
+from recrawl.policy import Policy, broken_rule
 from recrawl.visits import Visits
 
 
@@ -28,13 +28,14 @@ class World(Protocol):
 def run_cycle(
     world: World, memory: Memory, policy: Policy, budget: int, at: float, *, site_cap: int = 0
 ) -> list[Visits]:
-    """Run one cycle: the policy chooses, the world answers, the memory records, the policy learns.
+    """Run one cycle: the policy chooses, the world answers, the policy learns, the memory records.
 
     The policy is asked again until the budget is spent or it chooses nothing, so it can sample, look at what the
     first rounds found, and then decide. Returns the visits, round by round, in the order they were made.
     """
     memory.begin_cycle(site_cap)
     memory.learn_of(world.announce(at), at)
+    policy.begin(memory, at)
     return spend(world, memory, policy, budget, at)
 
 
@@ -44,12 +45,14 @@ def spend(world: World, memory: Memory, policy: Policy, budget: int, at: float) 
     left = budget
     while left > 0:
         pages = policy.choose(memory, left, at)
+        fault = broken_rule(pages, memory, left)
+        if fault is not None:
+            raise PolicyError(f"{policy} {fault}")
         if not len(pages):
             break
-        _check(memory, pages, left, policy)
         visits = world.visit(pages, at)
+        policy.learn(memory, visits)
         memory.record(visits)
-        policy.observe(visits)
         rounds.append(visits)
         left -= len(pages)
     return rounds
@@ -61,28 +64,15 @@ class EveryPage:
     def __init__(self, learner: Policy) -> None:
         self.learner = learner
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the policy that will take over open the cycle."""
+        self.learner.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return all eligible pages in tie order."""
-        self.learner.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
         pages = np.flatnonzero(memory.eligible())
         return pages[np.argsort(memory.tie[pages])][:budget]
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the policy that will take over learn from the warm-up."""
-        self.learner.observe(visits)
-
-
-def _check(memory: Memory, pages: PageIds, left: int, policy: Policy) -> None:
-    """Hold the policy to its contract: budget, eligibility and caps are never exceeded."""
-    if len(pages) > left:
-        raise PolicyError(f"{policy} chose {len(pages)} pages with a budget of {left}")
-    eligible = memory.eligible()
-    if not eligible[pages].all():
-        raise PolicyError(f"{policy} chose a page that it may not visit")
-    before = np.count_nonzero(eligible)
-    eligible[pages] = False
-    if before - np.count_nonzero(eligible) < len(pages):
-        raise PolicyError(f"{policy} chose a page twice")
-    room = memory.site_room()
-    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
-        raise PolicyError(f"{policy} exceeded a site's cap")
+        self.learner.learn(memory, visits)

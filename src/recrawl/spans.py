@@ -10,8 +10,13 @@ UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "min": 1 / 1440, "s
 _BY_LENGTH = sorted(UNIT_DAYS, key=len, reverse=True)
 
 
-def days_of(text: str) -> float:
-    """Read a span of time in days: 60s, 30min (or 30m), 1h, 1d, 2w; a bare number is days."""
+def days_of(span: str | float) -> float:
+    """Read a span of time in days: 60s, 30min (or 30m), 1h, 1d, 2w; a bare number is days.
+
+    >>> days_of("12h"), days_of("2w"), days_of(3)
+    (0.5, 14.0, 3.0)
+    """
+    text = str(span)
     unit = next((unit for unit in _BY_LENGTH if text.lower().endswith(unit)), "")
     days = _number(text[: len(text) - len(unit)], text) * UNIT_DAYS.get(unit, 1.0)
     if not days > 0:
@@ -34,8 +39,13 @@ def share_of(text: str) -> float:
     return share
 
 
-def budget_of(text: str) -> float | int:
-    """Read a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int)."""
+def budget_of(budget: str | float) -> float | int:
+    """Read a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int); a float is a share.
+
+    >>> budget_of("5%"), budget_of("200"), budget_of(0.05)
+    (0.05, 200, 0.05)
+    """
+    text = f"{budget * 100:.12g}%" if isinstance(budget, float) else str(budget)
     value = _number(text.removesuffix("%"), text)
     if text.endswith("%"):
         if not 0 < value <= 100:

@@ -11,8 +11,9 @@ import warcio.archiveiterator
 
 from recrawl.cli import main
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
 from support.live_crawls import Days, begun, seeds, served, settings
@@ -28,7 +29,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawlDirectory]:
     folder = tmp_path_factory.mktemp("verbs")
     with served(Recording.from_arrays(random_tables(60, 60.0, 2, births=True)), calendar) as server:
         directory = begun(folder / "crawl", seeds(server), settings())
-        with Session(directory, Order("bayes", 7.0, 20, warmup=1), clock=calendar) as session:
+        with Session(directory, "bayes", Plan(7.0, 20, warmup=1), clock=calendar) as session:
             for week in range(1, WEEKS + 1):
                 calendar.day = 7.0 * week
                 session.run_cycle()

@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.clock import ManualClock
 from recrawl.demo.demo_report import render, word_diff
 from recrawl.demo.living_demo import MEASURES, Judged
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
 from recrawl.live.store import Store, VisitRecord
 from recrawl.live.world import Noted
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
 from support.live_crawls import begun
+from support.manual_clock import ManualClock
 from support.small_recordings import random_tables
 
 SCRIPT = "<script>alert(1)</script>"

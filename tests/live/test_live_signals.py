@@ -15,10 +15,11 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.judge import judge
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
 from recrawl.live.signals import Heard, add_feeds
 from recrawl.live.store import Copy, Store
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.signalled import Signalled
 from recrawl.policies.topk import LongestUnvisited, TopK
 from recrawl.recording.recording import Recording
@@ -49,7 +50,7 @@ def crawled(
     calendar.day = EPOCH_DAY
     directory = begun(folder, seeds(server), settings(signals=signals), at=EPOCH_DAY)
     said: list[Heard] = []
-    with Session(directory, Order("age", 7.0, BUDGET, warmup=1), clock=calendar, heard=said.append) as session:
+    with Session(directory, "age", Plan(7.0, BUDGET, warmup=1), clock=calendar, heard=said.append) as session:
         for week in range(1, WEEKS + 1):
             calendar.day = EPOCH_DAY + 7.0 * week
             assert session.run_cycle()
@@ -100,7 +101,7 @@ def test_a_sitemap_that_always_says_now_is_found_out(tmp_path: Path) -> None:
     calendar = Days()
     with web(Lastmod.NOW, calendar) as server:
         directory, _ = crawled(server, calendar, tmp_path / "crawl")
-        with Session(directory, Order("age", 7.0, BUDGET), clock=calendar) as session:
+        with Session(directory, "age", Plan(7.0, BUDGET, warmup=0), clock=calendar) as session:
             doubted = session.store.db.execute("select name from hosts where signals_false > signals_true").fetchall()
             believed = session.store.urls(session.world.signals.hints().tolist())
     assert doubted

@@ -13,7 +13,7 @@ from recrawl.errors import InputError, RecrawlError
 
 VERBS = (
     "demo", "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
-    "synth", "describe", "compare", "evolve", "experiment", "focus", "policies",
+    "adopt", "synth", "describe", "compare", "evolve", "experiment", "focus", "policies",
 )  # fmt: skip
 
 EXAMPLES = """examples:

@@ -64,10 +64,10 @@ def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
     import json
 
-    from recrawl.evaluate.crawl import Plan
     from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
     from recrawl.papers.gp4c.gp4c_report import files_of, is_ours
     from recrawl.papers.gp4c.gp4c_tables import results
+    from recrawl.plan import Plan
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")

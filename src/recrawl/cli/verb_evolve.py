@@ -12,13 +12,11 @@ from recrawl.cli.output import check_folder, write_folder
 from recrawl.cli.parse import share_or_count, span
 from recrawl.cli.slice_options import add_slices, select
 from recrawl.errors import InputError
-from recrawl.progress import Advance, progress
+from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution import EvolutionSettings, Generation
+    from recrawl.evolve.evolution import EvolutionSettings
     from recrawl.evolve.evolution_result import EvolutionResult
-    from recrawl.recording.recording import Recording
 
 FILES = ("results.json", "report.html", "best.json", "best.py", "best.sql", "fitness.png", "fitness.svg")
 
@@ -98,8 +96,9 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, evolve, print, write."""
-    from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution_result import evolve_on, files_of, to_json
+    from recrawl.evolve.breeding import evolve_formula
+    from recrawl.evolve.evolution_result import files_of, to_json
+    from recrawl.plan import Plan
 
     if args.jobs < 1 or args.seed < 0:
         raise InputError("jobs must be at least 1, a seed at least 0")
@@ -108,11 +107,10 @@ def run(args: argparse.Namespace) -> None:
         check_folder(args.out, force=args.force, may_replace=FILES)
     recording, _, notes = select(args)
     plan = Plan(args.cycle, args.budget, args.warmup, seed=args.seed)
-    train, validation = halves(recording, plan, fixed=not args.all_pages)
     with progress("evolving") as advance:
-        outcome = evolve_on(
-            train, validation, plan, settings, args.fitness,
-            over=args.over, jobs=args.jobs, watch=watcher(settings, advance),
+        outcome = evolve_formula(
+            recording, plan, settings, args.fitness,
+            fixed=not args.all_pages, over=args.over, jobs=args.jobs, advance=advance,
         )  # fmt: skip
     if args.json:
         sys.stdout.write(to_json(outcome, command(args)))
@@ -121,41 +119,6 @@ def run(args: argparse.Namespace) -> None:
     if args.out is not None:
         write_folder(args.out, files_of(outcome, command(args)))
         print(f"wrote {args.out}/best.json and {args.out}/report.html", file=sys.stderr)
-
-
-def halves(recording: Recording, plan: Plan, *, fixed: bool) -> tuple[Recording, Recording]:
-    """Split pages and time in two: the first half trains, the second validates."""
-    cycles = int((recording.end - recording.start) / plan.cycle_days + 1e-9) // 2
-    if cycles <= plan.warmup:
-        raise InputError(
-            f"{recording.end - recording.start:g} days are too short: each half needs more than "
-            f"{plan.warmup} cycles of {plan.cycle_days:g} days"
-        )
-    middle = recording.start + cycles * plan.cycle_days
-    one, two = recording.folds(2, plan.seed)
-    parts = one.window(one.start, middle), two.window(middle, middle + cycles * plan.cycle_days)
-    parts = (parts[0].fixed(), parts[1].fixed()) if fixed else parts
-    for part in parts:
-        if not len(part):
-            raise InputError("no page lives through a whole half of the time; try --all-pages")
-    return parts
-
-
-def watcher(settings: EvolutionSettings, advance: Advance) -> Any:
-    """Show generation by generation how it goes."""
-    done = 0
-
-    def watch(generation: Generation) -> None:
-        nonlocal done
-        done += 1
-        advance(
-            done,
-            settings.seeds * settings.generations,
-            f"seed {generation.seed}, generation {generation.number}: best {generation.best:.4f}, "
-            f"mean {generation.mean:.4f}, {generation.distinct} distinct",
-        )
-
-    return watch
 
 
 def show(outcome: EvolutionResult, notes: tuple[str, ...]) -> None:

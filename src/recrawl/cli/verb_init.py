@@ -22,9 +22,9 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Make the folder."""
-    from recrawl.live.directory import CrawlDirectory
+    from recrawl.live.crawl import Crawl
 
-    directory = CrawlDirectory.init(args.dir)
+    directory = Crawl.create(args.dir).directory
     print(
         f"made {directory.path}: settings are in {directory.path / 'recrawl.toml'}; next: recrawl add -C {args.dir} URL"
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, csv_cell, moment, reading, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:
@@ -39,14 +38,13 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the pages."""
-    from recrawl.live.views import pages
-
-    with reading(args) as (_, store):
-        found = pages(store, contains=args.contains, changed=args.changed, sort=args.sort, limit=args.limit or -1)
+    found = crawl_of(args).pages(args.contains, changed=args.changed, sort=args.sort, limit=args.limit)
     if args.json:
         print(json.dumps(found, indent=2))
     elif args.csv:
-        write_csv(found)
+        from recrawl.live.exporting import write_csv
+
+        write_csv(found, sys.stdout)
     else:
         for page in found:
             gone = "  (gone)" if page["gone"] else ""
@@ -54,11 +52,3 @@ def run(args: argparse.Namespace) -> None:
                 f"{page['changes']:>4} changes in {page['visits']:>4} visits, last {moment(page['last_visit_at']):>16}"
                 f"  {shown(page['url'])}{gone}"
             )
-
-
-def write_csv(rows: list[dict[str, Any]], file: Any = None) -> None:
-    """Write rows as CSV with neutral cells."""
-    writer = csv.writer(file or sys.stdout, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
-    writer.writerows([csv_cell(value) for value in row.values()] for row in rows)

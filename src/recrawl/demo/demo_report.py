@@ -13,14 +13,14 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from recrawl.report.plots import COLOURS, picture
-from recrawl.report.comparison_page import inline
 from recrawl.demo.living_demo import BUDGET, CYCLES, EPOCH_DAY, MEASURES, WARMUP, Judged
 from recrawl.live.bodies import Bodies
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.store import Store
 from recrawl.live.views import pages
+from recrawl.recording.recording import Recording
+from recrawl.report.comparison_page import inline
+from recrawl.report.plots import COLOURS, picture
 from recrawl.see.page import see_page
 
 MOST_VERSIONS = 6

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,20 +16,22 @@ import numpy as np
 
 from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
-from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
+from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
-from recrawl.memory import Memory
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
-from recrawl.visits import Outcome, Visits
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
+from recrawl.live.store import Store
 from recrawl.live.world import Noted
+from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import policies
-from recrawl.urls.url import host_of, normalise
+from recrawl.policy import Named
+from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
+from recrawl.urls.url import host_of, normalise
+from recrawl.visits import Outcome
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
 PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free
@@ -126,8 +128,8 @@ def _live(server: ReplayServer, clock: WebClock, folder: Path, policy: str, plan
     recording = server.rendering.recording
     directory = CrawlDirectory.init(folder, TOML.format(policy=policy))
     _add_seeds(directory, server)
-    order = Order(policy, CYCLE_DAYS, plan.visits(recording), WARMUP, seed=plan.seed)
-    with show(policy) as view, Session(directory, order, clock=clock, watch=view.visit) as session:
+    fixed = replace(plan, budget=plan.visits(recording))
+    with show(policy) as view, Session(directory, policy, fixed, clock=clock, watch=view.visit) as session:
         for cycle in range(1, CYCLES + 1):
             clock.day = CYCLE_DAYS * cycle
             view.begin(session)
@@ -170,7 +172,7 @@ def _discovered(result: CrawlResult) -> int:
 
 
 @dataclass
-class _Chosen:
+class _Chosen(Named):
     """A policy that makes the visits that were made."""
 
     cycles: dict[int, list[int]]
@@ -179,6 +181,3 @@ class _Chosen:
         """Return the cycle's visits that are not made yet."""
         pages = np.array(self.cycles.get(memory.cycle, ()), dtype=np.int64)
         return pages[memory.eligible()[pages]][:budget]
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn."""

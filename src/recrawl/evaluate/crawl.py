@@ -13,53 +13,18 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
 from recrawl.features.importance import importance_of
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Policy, Setting
+from recrawl.policy import Policy, Setting, notes_of
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 from recrawl.registry import parse_spec
 from recrawl.simulate.recorded import RecordedWorld
 
 PolicyMaker = Callable[[Setting], Policy]
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a crawl is run. A float budget is a share of the pages known at the start, an int a number of visits."""
-
-    cycle_days: float = 1.0
-    budget: float | int = 0.05
-    warmup: int = 2  # first cycles, in which every page is visited; they are not judged
-    site_cap: int = 0  # most visits to one site in a cycle after the warm-up; 0: no cap
-    seed: int = 0
-    discover: str = "links"  # how the crawler learns of new pages: links or birth
-    importance: str = "uniform"
-    exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
-
-    def cycles(self, recording: Recording) -> int:
-        """Whole cycles in the recording's window, warm-up included."""
-        cycles = int((recording.end - recording.start) / self.cycle_days + 1e-9)
-        if not 0 <= self.warmup < cycles:
-            raise InputError(
-                f"a warm-up of {self.warmup} cycles is not shorter than the crawl: "
-                f"{recording.end - recording.start:g} days are {cycles} cycles of {self.cycle_days:g} days"
-            )
-        return cycles
-
-    def visits(self, recording: Recording) -> int:
-        """Visits a cycle: the same number in every cycle, for every policy."""
-        pages = int((recording.born <= recording.start).sum())
-        if not pages:
-            raise InputError("no page exists when the crawl begins")
-        visits = self.budget if isinstance(self.budget, int) else round(self.budget * pages)
-        if not 0 < visits <= pages:
-            said = f"{self.budget}" if isinstance(self.budget, int) else f"{self.budget * 100:g}%"
-            raise InputError(f"a budget of {said} is {visits} visits a cycle; with {pages} pages take 1 to {pages}")
-        return visits
 
 
 @dataclass(frozen=True)
@@ -71,6 +36,7 @@ class CrawlResult:
     cycles: IntArray  # the numbers of the judged cycles
     parts: FloatArray  # measures x cycles x 2
     spent: float  # share of the budget that was used
+    notes: tuple[str, ...] = ()  # what the policy has to say of its work
 
     def per_cycle(self, measure: Measure) -> FloatArray:
         """Return the measure's value in each judged cycle; NaN where it has no meaning."""
@@ -121,7 +87,7 @@ def crawl(
         advance(cycle, cycles, str(policy))
     name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
     judged = np.arange(plan.warmup + 1, cycles + 1)
-    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)))
+    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)), notes_of(chooser))
 
 
 def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
@@ -133,13 +99,10 @@ def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
 
 def clairvoyant(spec: str) -> bool:
     """Whether a policy, or one within it as in `explore(oracle, 0.1)`, sees the truth."""
-    name, colon, _ = spec.partition(":")
-    if colon and "(" not in name:
-        return policies[name].clairvoyant
     parsed = parse_spec(spec)
     inner = (*parsed.args, *(value for _, value in parsed.options))
     return policies[parsed.name].clairvoyant or any(
-        clairvoyant(part) for part in inner if parse_spec(part.partition(":")[0]).name in policies
+        clairvoyant(part) for part in inner if parse_spec(part).name in policies
     )
 
 

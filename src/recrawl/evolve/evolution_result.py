@@ -10,11 +10,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl import __version__
-from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
 from recrawl.evolve.evolution import EvolutionSettings
 from recrawl.evolve.fitness import make_fitness
 from recrawl.evolve.formula_export import to_python, to_sql
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.policies.formulas.formula import Formula
 from recrawl.recording.recording import Recording

@@ -16,7 +16,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
@@ -24,6 +24,7 @@ from recrawl.evolve.classes import reads_of
 from recrawl.evolve.ground import Ground, Room, WarmState, change_bits, make_ground, make_room, make_start
 from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import FormulaPopulation
+from recrawl.plan import Plan
 from recrawl.policies.formulas.closure import Codes
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy

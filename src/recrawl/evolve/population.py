@@ -144,9 +144,3 @@ def copy_piece(
         to_code[at], to_value[at] = code[i], value[i]
         at += 1
     return at
-
-
-def depths(population: FormulaPopulation) -> npt.NDArray[Any]:
-    """Return the depth of every formula."""
-    heights = np.empty(MAX_NODES, dtype=np.int64)
-    return np.array([depth_of(population.code[i], population.size[i], heights) for i in range(len(population))])

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recrawl.columns import BoolArray, IntArray, PageIds
+from recrawl.columns import IntArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.focus.resolve import PUBLISHED, Addresses, Mounts
@@ -45,10 +45,6 @@ class CrawlGraph:
     def source(self) -> IntArray:
         """The page that each link is on."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
-
-    def out_links(self, page: int) -> IntArray:
-        """The pages that `page` links to."""
-        return self.out[self.start[page] : self.start[page + 1]]
 
     def distances(self, seeds: PageIds) -> IntArray:
         """Links on the shortest path from the nearest seed to each page; UNREACHED where there is none."""
@@ -118,11 +114,6 @@ def _by_address(alive: Recording, places: PageIds, source: PageIds, paths: Colum
         links = link_at[first + inside[chosen]]
         found[links] = addresses.find(source[links], strings.take(pa.array(chosen)).to_pylist())
     return found
-
-
-def reachable(graph: CrawlGraph, seeds: PageIds) -> BoolArray:
-    """Which pages a crawl from these seeds can ever download."""
-    return np.asarray(graph.distances(seeds) != UNREACHED)
 
 
 def check_seeds(graph: CrawlGraph, seeds: PageIds) -> PageIds:

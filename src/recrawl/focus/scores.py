@@ -287,27 +287,6 @@ def settle(web: CrawlArrays, state: State, levels: int) -> None:
     tally[N_GROWN] = 0
 
 
-def scores_of(web: CrawlArrays, state: State, page: int) -> FloatArray:
-    """Return the settled scores of a URL, in the order of SCORES + EXTRAS (QUEUE and BAYES are the simulator's)."""
-    number = state.number[page]
-    row, tally = state.row[number], state.tally
-    ave_out = tally[N_LINKS] / tally[N_DOWNLOADED]
-    ave_in = tally[N_LINKS] / tally[N_SEEN]
-    parents = [web.value[row[ANCESTOR + k]] for k in range(LEVELS)]
-    host = web.host[page]
-    return np.array(
-        [
-            row[MOST_LINKS] / ave_out,
-            row[PARENTS] / ave_in,
-            row[FROM_COMMUNITY] / row[PARENTS],
-            state.wide[number, WIDE_COMM_OUT] / UNIT,
-            *parents,
-            state.hint[number],
-            state.host_good[host] / (state.host_all[host] + 1),
-        ]
-    )
-
-
 def classifier_order(svm: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return each page's place (from 1) in the order of PARENT_k, and the score at each place (0 at place 0).
 

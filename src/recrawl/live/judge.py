@@ -41,7 +41,6 @@ def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[Visi
         validators=_noted(kept, copy, validators),
         title=seen.title,
         digest=seen.digest if version else None,
-        simhash=seen.simhash,
         words=seen.words,
         links=links,
         links_digest=links_digest,

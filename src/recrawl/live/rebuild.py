@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from recrawl.columns import tie_order
-from recrawl.cycle import EveryPage
+from recrawl.columns import PageIds, tie_order
 from recrawl.live.store import PAGE_COLUMNS, Rows, Store
 from recrawl.memory import Memory
 from recrawl.policy import Policy
@@ -27,20 +28,19 @@ def rebuild(
     memory = _columns(store, rows, cycle_days, seed)
     known = _Known(rows, memory)
     due = dict(store.db.execute("select cycle, at from cycles order by cycle").fetchall())
-    shown = EveryPage(policy)
     for piece in store.visits_in_order():
-        cycle, ended_at = int(piece["cycle"][0]), float(piece["at"].max())
-        while memory.cycle < cycle:
+        while memory.cycle < piece["cycle"][0]:
             memory.begin_cycle(site_cap)
             known.seeds(due[memory.cycle])
-        shown.choose(memory, 0, due[cycle])
-        visits = _visits(piece, known.found(ended_at))
-        memory.record(visits)
-        policy.observe(visits)
+            policy.begin(memory, due[memory.cycle])
+        for part in known.rounds(piece):
+            visits = _visits(part, known.found(float(part["at"].max())))
+            policy.learn(memory, visits)
+            memory.record(visits)
     while memory.cycle < len(due):  # a cycle that was opened but has no visit yet
         memory.begin_cycle(site_cap)
     known.seeds(np.inf)
-    known.found(np.inf)
+    memory.learn_of(known.found(np.inf), 0.0)
     return memory
 
 
@@ -60,29 +60,36 @@ class _Known:
         self.memory = memory
         order = np.argsort(rows["first_seen_at"], kind="stable")
         self._at = rows["first_seen_at"]
+        memory.first_seen[: len(rows)] = self._at
         self._left = {seed: order[rows["seed"][order] == seed] for seed in (True, False)}
 
     def seeds(self, at: float) -> None:
         """Learn of what was added up to `at`."""
-        pages = self._take(True, at)
-        self.memory.learn_of(pages, 0.0)
-        self.memory.first_seen[pages] = self._at[pages]
+        self.memory.learn_of(self._take(True, at), 0.0)
 
-    def found(self, at: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Learn of what visits up to `at` showed; returns these pages."""
-        pages = self._take(False, at)
-        self.memory.learn_of(pages, 0.0)
-        self.memory.first_seen[pages] = self._at[pages]
-        return pages
+    def found(self, at: float) -> PageIds:
+        """Return what visits up to `at` showed; it is known when they are recorded."""
+        return self._take(False, at)
 
-    def _take(self, seed: bool, at: float) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def rounds(self, piece: Rows) -> Iterator[Rows]:
+        """Cut a cycle's visits where one asks for a page that only those before it, once recorded, make known."""
+        while len(piece):
+            strange = np.flatnonzero(~self.memory.known[piece["page"]])
+            if len(strange) and strange[0] == 0:  # added by hand while the cycle ran
+                self.memory.learn_of(piece["page"][:1], 0.0)
+                continue
+            cut = int(strange[0]) if len(strange) else len(piece)
+            yield piece[:cut]
+            piece = piece[cut:]
+
+    def _take(self, seed: bool, at: float) -> PageIds:
         left = self._left[seed]
         count = int(np.searchsorted(self._at[left], at, side="right")) if len(left) else 0
         self._left[seed] = left[count:]
         return left[:count]
 
 
-def _visits(piece: Rows, discovered: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Visits:
+def _visits(piece: Rows, discovered: PageIds) -> Visits:
     page, at, outcome = (np.ascontiguousarray(piece[name]) for name in ("page", "at", "outcome"))
     links, size = (piece["new_internal"], piece["new_external"]), piece["change_size"]
     length = np.where(piece["words"] < 0, np.nan, piece["words"])

@@ -8,7 +8,6 @@ import json
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from recrawl.live.signals import Heard
 from recrawl.live.store import Rows, Store, told
 from recrawl.live.world import LiveWorld, Noted, StoppedError
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.guarded import Guarded
 from recrawl.policies.signalled import Signalled
@@ -37,25 +37,14 @@ LOOK_AGAIN_S = 60.0
 COLLECT_AFTER = (50_000, 20, 100)  # new objects, then collections of each generation
 
 
-@dataclass(frozen=True)
-class Order:
-    """How to run: the crawl's own settings, or what the command line says instead."""
-
-    policy: str
-    cycle_days: float
-    budget: float | int  # a share of the known pages, or a number
-    warmup: int = 0
-    site_cap: int = 0
-    seed: int = 0
-
-
 class Session:
     """An open crawl, held by one process. Use as a context manager."""
 
     def __init__(
         self,
         directory: CrawlDirectory,
-        order: Order,
+        policy: str,
+        plan: Plan,
         *,
         clock: Clock | None = None,
         config: CrawlConfig | None = None,
@@ -64,7 +53,8 @@ class Session:
     ) -> None:
         self.heard = heard
         self.directory = directory
-        self.order = order
+        self.policy_name = policy
+        self.plan = plan
         self.config = config or directory.config()
         self.watch = watch
         self.stopped = False
@@ -78,8 +68,8 @@ class Session:
         return self
 
     def _open(self, stack: ExitStack) -> None:
-        setting = Setting(seed=self.order.seed)
-        make_policy(self.order.policy, setting)  # says so at once if there is no such policy
+        setting = Setting(seed=self.plan.seed)
+        make_policy(self.policy_name, setting)  # says so at once if there is no such policy
         self.store = Store.open(self.directory.state)
         stack.callback(self.store.close)
         with told(self.directory.state):
@@ -122,23 +112,23 @@ class Session:
         self._stack.close()
 
     def _rebuild(self) -> None:
-        order, setting = self.order, Setting(seed=self.order.seed)
-        policy = make_policy(order.policy, setting)
+        plan, setting = self.plan, Setting(seed=self.plan.seed)
+        policy = make_policy(self.policy_name, setting)
         if self.config.signals:
             policy = Signalled(policy, self.world.signals.hints)
         self.policy = Guarded(policy, make_policy("age", setting))
         self.memory: Memory = rebuild(
             self.store,
             self.policy,
-            cycle_days=order.cycle_days,
-            seed=order.seed,
-            site_cap=order.site_cap,
+            cycle_days=plan.cycle_days,
+            seed=plan.seed,
+            site_cap=plan.site_cap,
             pages=self._pages,
         )
         self._pages = None
 
     def _learn_of(self, first: int) -> int:
-        fill(self.store, self.memory, first, self.order.seed)
+        fill(self.store, self.memory, first, self.plan.seed)
         return len(self.memory)
 
     # -- cycles -----------------------------------------------------------------------------------------------------
@@ -157,7 +147,7 @@ class Session:
     def next_due_at(self) -> float:
         """When the next cycle's visits are due: a cycle after the last, at once for the first or an interrupted one."""
         last, waits = self.store.db.execute("select max(at), min(done) from cycles").fetchone()
-        return self.clock.now() if last is None or not waits else float(last) + self.order.cycle_days
+        return self.clock.now() if last is None or not waits else float(last) + self.plan.cycle_days
 
     def wait_until(self, at: float) -> None:
         """Sleep until a day comes, or the crawl is told to stop; the calendar is looked at again every minute."""
@@ -176,13 +166,14 @@ class Session:
 
     def _run_cycle(self) -> None:
         at, left, pending = self._open_cycle()
-        chooser = EveryPage(self.policy) if self.memory.cycle <= self.order.warmup else self.policy
+        chooser = EveryPage(self.policy) if self.memory.cycle <= self.plan.warmup else self.policy
         self.world.cycle = self.memory.cycle
         left -= self._hear(at, left)
+        chooser.begin(self.memory, at)
         if len(pending):
             visits = self.world.visit(pending, at)
+            self.policy.learn(self.memory, visits)
             self.memory.record(visits)
-            self.policy.observe(visits)
         spend(self.world, self.memory, chooser, left - len(pending), at)
         with self.store.transaction():
             self.store.db.execute("update cycles set done = 1 where cycle = ?", (self.memory.cycle,))
@@ -211,24 +202,16 @@ class Session:
         if len(self.store.index) > 0.9 * len(self.memory):
             self._rebuild()
         at = max(self.next_due_at(), self.clock.now())
-        self.memory.begin_cycle(self.order.site_cap)
+        self.memory.begin_cycle(self.plan.site_cap)
         budget = self.budget_of(self.memory.cycle)
         with self.store.transaction():
             self.store.db.execute(
                 "insert into cycles (cycle, at, budget, policy) values (?, ?, ?, ?)",
-                (self.memory.cycle, at, budget, self.order.policy),
+                (self.memory.cycle, at, budget, self.policy_name),
             )
         return at, budget, np.empty(0, dtype=np.int64)
 
     def budget_of(self, cycle: int) -> int:
-        """Visits in a cycle: in the warm-up all pages, later the budget's share of the pages known now.
-
-        A simulation takes the share of the pages known at its start, the same number in every cycle: there, policies
-        are compared at one price. A live crawl goes on for years and grows, and so does its budget; give a number to
-        have it fixed.
-        """
+        """Visits in a cycle: in the warm-up all pages, later the plan's budget for the pages known now."""
         alive = int((self.memory.known & ~self.memory.gone).sum())
-        if cycle <= self.order.warmup:
-            return alive
-        budget = self.order.budget
-        return budget if isinstance(budget, int) else max(1, round(budget * alive))
+        return alive if cycle <= self.plan.warmup else self.plan.visits_among(alive)

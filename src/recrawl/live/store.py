@@ -64,7 +64,6 @@ class VisitRecord(NamedTuple):
     validators: str = "{}"
     title: str = ""
     digest: bytes | None = None  # None: nothing that is a version
-    simhash: int = 0
     words: int = 0
     change_size: float = 0.0
     warc: tuple[str, int, int] | None = None  # file, offset, length
@@ -232,8 +231,8 @@ class Store:
             [(r.validators, r.misses, r.page) for r in records if r.digest is None],
         )
         self.db.executemany(
-            "update pages set validators = ?, misses = ?, title = ?, digest = ?, simhash = ? where page = ?",
-            [(r.validators, r.misses, r.title, r.digest, signed(r.simhash), r.page) for r in records if r.digest],
+            "update pages set validators = ?, misses = ?, title = ?, digest = ? where page = ?",
+            [(r.validators, r.misses, r.title, r.digest, r.page) for r in records if r.digest],
         )
         self.db.executemany(
             "insert into versions values (?, ?, ?, ?, ?, ?, ?)",

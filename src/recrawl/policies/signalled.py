@@ -30,13 +30,16 @@ class Signalled:
         self.hints = hints
         self._cycle = 0
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the policy open the cycle."""
+        self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return hinted pages in a cycle's first round where there are any, the policy's choice otherwise."""
-        if budget > 0 and memory.cycle != self._cycle:
+        if memory.cycle != self._cycle:
             self._cycle = memory.cycle
             pages = self._hinted(memory, int(SHARE * budget))
             if len(pages):
-                self.policy.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
                 return pages
         return self.policy.choose(memory, budget, at)
 
@@ -44,16 +47,16 @@ class Signalled:
         average = float(memory.changes.sum()) / max(int(memory.n.sum()), 1)
         pages = self.hints(max(0.5, average))
         pages = pages[pages < len(memory)]
-        pages = pages[memory.last_cycle[pages] >= 0]  # a page without a copy comes first anyway
+        pages = pages[memory.held()[pages]]  # a page without a copy comes first anyway
         if not len(pages) or size <= 0:
             return NO_PAGES
         rank = np.full(len(memory), np.inf)
         rank[pages[::-1]] = np.arange(len(pages))[::-1]
         return first_k([rank], memory, min(size, len(pages)), among=np.isfinite(rank))
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the policy learn."""
-        self.policy.observe(visits)
+        self.policy.learn(memory, visits)
 
     def __repr__(self) -> str:
         return repr(self.policy)

@@ -33,7 +33,7 @@ from scipy import special
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.see.fingerprint import digest, digest_of_bytes, hamming, simhash, stable_text
+from recrawl.see.fingerprint import digest, digest_of_bytes, stable_text
 from recrawl.see.words import Bag, Buckets, Counts, bag_of, split_words
 
 LEVEL = 0.05  # of significance
@@ -105,7 +105,6 @@ class Change:
 
     kind: ChangeKind
     distance: Distance
-    simhash_bits: int  # in which the simhashes differ
     words_added: Mapping[str, int] = field(default_factory=dict)
     words_removed: Mapping[str, int] = field(default_factory=dict)
     links_added: frozenset[str] = frozenset()
@@ -135,7 +134,6 @@ def compare(old: Version, new: Version, rule: ChangeRule = PAPER) -> Change:
     return Change(
         kind=_kind(old, new, before == after, bool(gained or lost), distance, rule),
         distance=distance,
-        simhash_bits=hamming(simhash(old.text), simhash(new.text)),
         words_added=dict(after - before),
         words_removed=dict(before - after),
         links_added=gained,

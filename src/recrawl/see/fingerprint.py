@@ -2,7 +2,6 @@
 
 `digest` is exact: two visits with the same digest saw the same page. Before hashing, `stable_text` leaves out what
 differs between two visits to an unchanged page: clocks, counters, "3 minutes ago", render times, session ids, tokens.
-`simhash` (Charikar 2002) is approximate: the Hamming distance of two simhashes grows with the difference of the texts.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import kernel
-from recrawl.hashing import FNV_PRIME, FNV_START, GOLDEN, fnv1a, fnv1a_step
+from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
 
 DIGEST_BYTES = 16
 
@@ -67,16 +66,6 @@ def _hashes(words: str) -> npt.NDArray[np.uint64]:
     return np.sort(np.array([fnv1a(word) for word in words.split()], dtype=np.uint64))
 
 
-def _folded() -> ByteArray:
-    """Map bytes to those of a word's hash: letters in lower case, digits, all that is not ASCII; 0 between words."""
-    table = np.arange(256, dtype=np.uint8)
-    table[65:91] += 32
-    between = [c for c in range(128) if not chr(c).isalnum()]
-    table[between] = 0
-    return table
-
-
-_FOLDED = _folded()
 _MONTHS = _hashes("jan feb mar apr may jun jul aug sep oct nov dec")
 _DAYS_AND_MONTHS = _hashes("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
 _WORDS = _hashes(
@@ -86,10 +75,9 @@ _WORDS = _hashes(
 )
 
 
-def fingerprint(text: str) -> tuple[bytes, int]:
-    """Return the digest and the simhash of a text without what rotates by itself."""
-    stable = _stable(text)
-    return digest_of_bytes(stable), int(_simhash(np.frombuffer(stable, dtype=np.uint8)))
+def fingerprint(text: str) -> bytes:
+    """Return the digest of a text without what rotates by itself."""
+    return digest_of_bytes(_stable(text))
 
 
 def stable_text(text: str) -> str:
@@ -237,103 +225,3 @@ def digest(text: str) -> bytes:
 def digest_of_bytes(body: bytes) -> bytes:
     """Return the exact fingerprint of bytes."""
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()
-
-
-def simhash(text: str) -> int:
-    """Return the 64-bit simhash of a text's pairs of neighbouring words, case ignored.
-
-    Bit b is 1 if among the hashes of all pairs more have bit b set than not. An empty text has simhash 0.
-    """
-    return int(_simhash(np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)))
-
-
-def hamming(a: int, b: int) -> int:
-    """Return the number of bits in which two simhashes differ."""
-    return (a ^ b).bit_count()
-
-
-@kernel
-def _simhash(text: ByteArray) -> np.uint64:
-    hashes = np.empty(len(text) // 2 + 1, dtype=np.uint64)
-    return _majority(hashes[: _pairs(text, hashes)])
-
-
-@kernel
-def _pairs(text: ByteArray, hashes: npt.NDArray[np.uint64]) -> int:
-    """Hash every pair of neighbouring words; return how many there are."""
-    pairs, i, n = 0, 0, len(text)
-    previous = FNV_START
-    while i < n:
-        word, length = FNV_START, 0
-        while i < n:
-            c = _FOLDED[text[i]]
-            i += 1
-            if c == 0:
-                break
-            word = _step(word, c)
-            length += 1
-            # Scripts without spaces: cut long runs into pieces of about two characters each.
-            if c >= 128 and length >= 24 and length % 6 == 0:
-                hashes[pairs] = _pair(previous, word)
-                pairs += 1
-                previous, word = word, FNV_START
-        if length:
-            hashes[pairs] = _pair(previous, word)
-            pairs += 1
-            previous = word
-    return pairs
-
-
-@kernel
-def _pair(previous: np.uint64, word: np.uint64) -> np.uint64:
-    pair = (previous ^ (word >> np.uint64(7))) * FNV_PRIME
-    pair ^= pair >> np.uint64(32)
-    pair *= GOLDEN
-    return pair ^ (pair >> np.uint64(29))
-
-
-@kernel
-def _majority(hashes: npt.NDArray[np.uint64]) -> np.uint64:
-    """Return the bits that more than half of the hashes have set.
-
-    planes[k] holds bit k of 64 counters, one for each bit of a hash. Eight hashes are added at once by carry-save
-    adders: a few steps for each hash, not 64.
-    """
-    planes = np.zeros(40, dtype=np.uint64)
-    ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
-    whole = len(hashes) - len(hashes) % 8
-    for i in range(0, whole, 8):
-        a, ones = _add(ones, hashes[i], hashes[i + 1])
-        b, ones = _add(ones, hashes[i + 2], hashes[i + 3])
-        c, twos = _add(twos, a, b)
-        a, ones = _add(ones, hashes[i + 4], hashes[i + 5])
-        b, ones = _add(ones, hashes[i + 6], hashes[i + 7])
-        d, twos = _add(twos, a, b)
-        carry, fours = _add(fours, c, d)
-        _count(planes, 3, carry)
-    planes[0], planes[1], planes[2] = ones, twos, fours
-    for i in range(whole, len(hashes)):
-        _count(planes, 0, hashes[i])
-    value = np.uint64(0)
-    for bit in range(64):
-        count = 0
-        for k in range(40):
-            count += int((planes[k] >> np.uint64(bit)) & np.uint64(1)) << k
-        if 2 * count > len(hashes):
-            value |= np.uint64(1) << np.uint64(bit)
-    return value
-
-
-@kernel
-def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Add three bits in each of 64 places: the carries and the sums."""
-    half = a ^ b
-    return (a & b) | (half & c), half ^ c
-
-
-@kernel
-def _count(planes: npt.NDArray[np.uint64], k: int, carry: np.uint64) -> None:
-    """Add 2^k to the counters of the bits that are set."""
-    while carry:
-        planes[k], carry = planes[k] ^ carry, planes[k] & carry
-        k += 1

@@ -9,15 +9,17 @@ import pytest
 
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.features.related import NONE, Related
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.links.linkhistory import FEATURES, LinkHistory
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, Tables, recording, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Tables, recording, tables
 
 # -- history ----------------------------------------------------------------------------------------------------------
 
@@ -143,11 +145,12 @@ def test_lbla_looks_around() -> None:
     policy = make_policy("lbla(explore=0)", Setting(1))
     looked_at = np.arange(60)
     memory.begin_cycle()
-    policy.choose(memory, 0, 1.0)
+    policy.begin(memory, 1.0)
     visits = world.visit(looked_at, 1.0)
+    policy.learn(memory, visits)
     memory.record(visits)
-    policy.observe(visits)
     memory.begin_cycle()
+    policy.begin(memory, 2.0)
     order = policy.choose(memory, 120, 2.0)
     never = [page for page in order.tolist() if page >= 60]
     assert np.mean([page % 5 == 0 for page in never[:10]]) > 0.8
@@ -166,10 +169,9 @@ def test_objectives_differ() -> None:
         make_policy("lbla(explore=2)", Setting(1))
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_real_pages() -> None:
     """On real pages lbla finds more new links than the same visits by age, and no more than the oracle of links."""
-    real = Recording.open(GITWEB_MINI).window(0.0, 182.0)
+    real = Recording.open(THREE_SITES).window(0.0, 182.0)
     measures = make_measures("NewLinks")
     plan = Plan(7.0, 0.1)
     age, lbla, best = (

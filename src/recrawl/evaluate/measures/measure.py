@@ -99,7 +99,8 @@ class Weighable(Measure):
         return cls(flag == "weighted")
 
 
-measures: Registry[Measure] = Registry("measure")
+measures: Registry[Measure] = Registry("measure", "recrawl.measures")
+add_measure = measures.add
 
 
 def make_measure(text: str) -> Measure:

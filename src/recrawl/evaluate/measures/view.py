@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, ByteArray, FloatArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.policy import Truth
@@ -43,7 +43,7 @@ class Stage:
 
     def snapshot(self, out: FloatArray) -> FloatArray:
         """Fill `out` with the time since which each copy is stale: inf for fresh ones, NaN where there is no copy."""
-        _snapshot(self.truth.stale_since, self.memory.last_cycle, self.memory.gone, out)
+        _snapshot(self.truth.stale_since, self.memory.held(), out)
         return out
 
 
@@ -134,7 +134,7 @@ class CycleView:
     def fresh_at_end(self) -> tuple[int, int]:
         """Fresh copies and all copies right after the visits."""
         memory = self.stage.memory
-        fresh, copies = _fresh_now(self.stage.truth.stale_since, memory.last_cycle, memory.gone, self.at)
+        fresh, copies = _fresh_now(self.stage.truth.stale_since, memory.held(), self.at)
         return int(fresh), int(copies)
 
     @cached_property
@@ -147,9 +147,9 @@ class CycleView:
 
 
 @kernel
-def _snapshot(stale_since: FloatArray, last_cycle: IntArray, gone: BoolArray, out: FloatArray) -> None:
+def _snapshot(stale_since: FloatArray, held: BoolArray, out: FloatArray) -> None:
     for p in range(len(out)):
-        out[p] = stale_since[p] if last_cycle[p] >= 0 and not gone[p] else np.nan
+        out[p] = stale_since[p] if held[p] else np.nan
 
 
 @kernel
@@ -181,10 +181,10 @@ def _integrate(since: FloatArray, a: float, b: float, weights: FloatArray) -> tu
 
 
 @kernel
-def _fresh_now(stale_since: FloatArray, last_cycle: IntArray, gone: BoolArray, at: float) -> tuple[int, int]:
+def _fresh_now(stale_since: FloatArray, held: BoolArray, at: float) -> tuple[int, int]:
     fresh, copies = 0, 0
     for p in range(len(stale_since)):
-        if last_cycle[p] >= 0 and not gone[p]:
+        if held[p]:
             copies += 1
             fresh += stale_since[p] > at
     return fresh, copies

@@ -167,7 +167,7 @@ def quality_of(view: CycleView, searcher: Searcher | None = None) -> SearchQuali
             searcher = _searchers.get(world.recording) or _searchers.setdefault(
                 world.recording, Searcher(world.recording)
             )
-        held = (memory.last_cycle >= 0) & ~memory.gone
+        held = memory.held()
         _views[view] = searcher.judge(world, held, memory.last_visit, view.at)
     return _views[view]
 

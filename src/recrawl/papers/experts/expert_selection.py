@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.papers.experts.dynamics import WORDS, Dynamics, document_frequency
@@ -42,11 +42,6 @@ class Choice:
     weight: FloatArray
     examined: int = 0  # experts whose similarity was worked out
     bound: float = 0.0  # no expert that was left out for the cap is more similar than this
-
-    @property
-    def with_self(self) -> tuple[IntArray, FloatArray]:
-        """The experts and their weights with the page as its own first expert, of weight 1; its row is -1."""
-        return np.append(-1, self.experts), np.append(1.0, self.weight)
 
 
 NO_CHOICE = Choice(np.empty(0, dtype=np.int64), np.empty(0))
@@ -78,20 +73,6 @@ class Movement:
         )  # fmt: skip
         kept = score > 0
         return Choice(chosen[kept], score[kept], examined, bound)
-
-    def exhaustive(self, page: int, k: int, method: str) -> Choice:
-        """Return the same by working out the similarity to every page."""
-        rows = self._rows(page)
-        if not len(rows) or k < 1:
-            return NO_CHOICE
-        d, way = self.dynamics, _way(method)
-        share = d.weight[rows] * (d.length[rows] if way == WARPING else 1.0)
-        share /= share.sum()
-        score = _all_scores(rows, share, d.start, d.word, d.series, d.length, way, self.last_lag)
-        score[page] = -np.inf
-        best = np.lexsort((np.arange(len(score)), -score))[:k]
-        best = best[score[best] > 0]
-        return Choice(best, score[best], len(score) - 1)
 
     def _rows(self, page: int) -> IntArray:
         """The words that a page is compared by: those of greatest weight among the ones that moved."""
@@ -192,24 +173,6 @@ def _score(
 
 
 @kernel
-def _all_scores(
-    rows: IntArray,
-    share: FloatArray,
-    start: IntArray,
-    word: Buckets,
-    series: FloatArray,
-    length: FloatArray,
-    way: int,
-    last_lag: int,
-) -> FloatArray:
-    out = np.empty(len(start) - 1)
-    work = np.empty(series.shape[1] + 1)
-    for e in range(len(out)):
-        out[e] = _score(rows, share, start[e], start[e + 1], word, series, length, way, last_lag, work)
-    return out
-
-
-@kernel
 def _nearest(
     page: int,
     rows: IntArray,
@@ -262,11 +225,3 @@ def _nearest(
             chosen[at], score[at] = e, value
     weight[touched] = 0.0
     return chosen, score, examined, bound
-
-
-def reached(exact: Choice, found: Choice) -> float:
-    """Share of the exact experts that were found; 1 where there are none to find."""
-    if not len(exact.experts):
-        return 1.0
-    kept: BoolArray = np.isin(exact.experts, found.experts)
-    return float(kept.mean())

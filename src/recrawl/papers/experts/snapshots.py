@@ -111,11 +111,6 @@ class Snapshots:
         return Snapshots(self.pages[rows], self.step_days, self.bags, self.version[rows])
 
 
-def has_texts(recording: Recording) -> bool:
-    """Whether the recording says what its pages said."""
-    return recording.tables.has("texts")
-
-
 def snapshots_of(
     recording: Recording, step_days: float = 1.0, *, buckets_bits: int = 18, advance: Advance = silent
 ) -> Snapshots:

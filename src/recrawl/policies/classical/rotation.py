@@ -31,10 +31,7 @@ class RoundRobin(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages whose turn it is."""
-        return longest_unvisited(memory, budget) if budget > 0 else NO_PAGES
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn: the turns are in the memory."""
+        return longest_unvisited(memory, budget)
 
 
 @dataclass(repr=False)
@@ -50,20 +47,24 @@ class Explore(Named):
     _cycle: int = field(default=0, init=False)
     _reserved: int = field(default=0, init=False)  # of the open cycle's budget, not yet spent
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the policy open the cycle."""
+        self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the policy's choice while there is budget for it, then the longest unvisited."""
-        if memory.cycle != self._cycle and budget > 0:
+        if memory.cycle != self._cycle:
             self._cycle, self._reserved = memory.cycle, round(self.share * budget)
-        pages = self.policy.choose(memory, max(budget - self._reserved, 0), at)
+        pages = self.policy.choose(memory, budget - self._reserved, at) if budget > self._reserved else NO_PAGES
         if len(pages):
             return pages
         pages = longest_unvisited(memory, min(self._reserved, budget))
         self._reserved -= len(pages)
         return pages
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the policy learn, from the explored pages too."""
-        self.policy.observe(visits)
+        self.policy.learn(memory, visits)
 
 
 @policies.add("round-robin", formula="oldest visit first, by its exact time", source="Tan et al. 2007 (RR)")

@@ -54,16 +54,6 @@ def best_lag(x: FloatArray, y: FloatArray, first_lag: int, last_lag: int) -> tup
 
 
 @kernel
-def cross_correlation(x: FloatArray, y: FloatArray, first_lag: int = 1, last_lag: int = 1 << 30) -> tuple[float, int]:
-    """Return the best cross-correlation of two series as they are, and its delay of x behind y."""
-    n = min(len(x), len(y))
-    a, b = np.empty(n), np.empty(n)
-    if not (standardise(x[:n], a) and standardise(y[:n], b)):
-        return 0.0, 0
-    return best_lag(a, b, first_lag, last_lag)
-
-
-@kernel
 def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
     """Dynamic time warping with a row of the table to work in, one longer than y.
 
@@ -85,14 +75,6 @@ def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
             row[j + 1] = left
             diagonal = above
     return row[m]
-
-
-@kernel
-def warp(x: FloatArray, y: FloatArray) -> float:
-    """Return the distance by dynamic time warping; 0 for two empty series, inf if one is empty."""
-    if len(x) == 0 or len(y) == 0:
-        return 0.0 if len(x) == len(y) else np.inf
-    return warp_rows(x, y, np.empty(len(y) + 1))
 
 
 @kernel

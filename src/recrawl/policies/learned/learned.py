@@ -11,7 +11,6 @@ else, so that later rounds can follow; it grows or shrinks with what the scouted
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -32,7 +31,6 @@ CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
 SCOUTED = [SECTION, PARENT, DIRECTORY]
 MARGIN = 0.25  # of the last round: the pages that scouts have to beat
-FORMAT = 4  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -61,9 +59,7 @@ class Learned(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the next round's pages."""
-        self._meet(memory)
-        if budget <= 0:
-            return NO_PAGES
+        self.begin(memory, at)
         if self._round == 0:
             self._budget = budget
         self._round += 1
@@ -138,12 +134,14 @@ class Learned(Named):
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from what was just visited."""
+        if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
+            self.belief.meet(memory)
         self.belief.learn(visits, self._score)
         self.scouting.observe(visits)
 
-    def _meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Place pages that have become known, and open the cycle."""
         self._importance = memory.importance
         self.belief.meet(memory)
@@ -153,7 +151,7 @@ class Learned(Named):
             self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
 
-    # -- explaining and keeping -------------------------------------------------------------------------------------
+    # -- explaining ------------------------------------------------------------------------------------------------
 
     def explain(self, page: int) -> Explanation:
         """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
@@ -168,23 +166,6 @@ class Learned(Named):
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
         return Explanation(page, float(index[0]), chance, prior, causes, due)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what was learnt about pages in general: the model and the share of exploring."""
-        return {"format": FORMAT, "explore": self.scouting.share, **self.belief.to_json()}
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        from lightgbm.basic import LightGBMError
-
-        try:
-            share = float(held["explore"])
-            if held["format"] != FORMAT or not 0.0 <= share <= 1.0:
-                raise ValueError("another format, or a share of exploring that is none")
-            self.belief.load_json(held)
-            self.scouting.share = share
-        except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
-            raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
 
 
 @policies.add(

@@ -26,8 +26,6 @@ being how much a stretch may usually vary:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -86,25 +84,6 @@ class Prior:
         for i, options in enumerate(GRID):
             self._loss[i] += _loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
         self.shape, self.strength = GRID[int(np.argmin(self._loss + self._handicap))]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what was fitted."""
-        return {
-            "shape": self.shape,
-            "strength": self.strength,
-            "rates": self.rates.weights.tolist(),
-            "pace": self.rates.pace,
-        }
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        weights, pace = np.array(held["rates"], dtype=np.float64), float(held["pace"])
-        options = float(held["shape"]), float(held["strength"])
-        if weights.shape != RATES.shape or not (weights > 0).all() or not pace >= 0.0 or options not in GRID:
-            raise ValueError("its prior is none that could have been fitted")
-        self.shape, self.strength = options
-        self.rates.set(weights)
-        self.rates.pace = pace
 
     def _given(
         self,

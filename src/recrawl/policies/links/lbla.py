@@ -20,7 +20,7 @@ from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.links.linkhistory import FEATURES, Rows
 from recrawl.policies.links.linkmean import LinkMean
 from recrawl.policies.links.linkrates import LinkWatcher
-from recrawl.policies.selection import NO_PAGES, first_k, top_k
+from recrawl.policies.selection import first_k, top_k
 from recrawl.policy import Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
@@ -52,10 +52,6 @@ class Lbla(LinkWatcher):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages of which most is expected, and some that have waited longest."""
-        if memory.cycle != self.cycle or len(self._rows) != len(memory):
-            self._open(memory)
-        if budget <= 0:
-            return NO_PAGES
         worth = self._worth(memory)
         explored = 0 if memory.site_room() is not None else int(self.explore * budget)
         best = top_k(worth, memory, budget - explored, ahead=memory.unfetched())
@@ -65,7 +61,7 @@ class Lbla(LinkWatcher):
         others[best] = False
         return np.concatenate([best, first_k([-memory.waited()], memory, explored, among=others)])
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from what was just visited, described as it was before."""
         compared = visits.outcome < Outcome.FIRST
         pages, changed = visits.pages[compared], visits.changed[compared]
@@ -75,7 +71,7 @@ class Lbla(LinkWatcher):
         self.mean.learn(self._rows[held], self._priors[0][held], links[kept], weight, self.cycle)
         if not self._links_only:
             self.hazard.learn(self._rows[held], self._priors[1][held], changed[kept], weight, self.cycle)
-        super().observe(visits)
+        super().learn(memory, visits)
 
     def _sampled(self, pages: PageIds, found: BoolArray) -> tuple[BoolArray, FloatArray]:
         """Of very many visits keep those that found something, and a part of the others with more weight."""
@@ -85,10 +81,10 @@ class Lbla(LinkWatcher):
         kept = found | (uniform(self._keys[pages], self.cycle) < share)
         return kept, np.where(found, 1.0, 1.0 / share)[kept]
 
-    def _open(self, memory: Memory) -> None:
-        """Begin a cycle: meet new pages, train, find related pages, describe all."""
+    def begin(self, memory: Memory, at: float) -> None:
+        """Meet new pages, train, find related pages, describe all."""
         fresh = memory.cycle != self.cycle
-        self.meet(memory)
+        super().begin(memory, at)
         self._keys = memory.tie
         if fresh and (self.mean.model is None or self.cycle % self.every == 0):
             self.mean.fit(self.cycle)

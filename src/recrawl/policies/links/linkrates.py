@@ -17,7 +17,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.memory import Memory
 from recrawl.policies.links.linkhistory import LinkHistory
-from recrawl.policies.selection import NO_PAGES, first_k
+from recrawl.policies.selection import first_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
@@ -31,14 +31,14 @@ class LinkWatcher(Named):
         self.history = LinkHistory()
         self.cycle = 0
 
-    def meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Note copies that a crawl began with."""
         self.history.make_room(len(memory))
         self.cycle = memory.cycle
-        fresh = np.flatnonzero((memory.last_cycle >= 0) & (self.history.first[: len(memory)] < 0))
+        fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
         self.history.begin(fresh, 0)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Take in what visits found."""
         compared = visits.outcome < Outcome.FIRST
         links = np.column_stack([visits.new_internal, visits.new_external])[compared]
@@ -55,9 +55,6 @@ class LinkRate(LinkWatcher):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages with the highest rates."""
-        self.meet(memory)
-        if budget <= 0:
-            return NO_PAGES
         unfetched = memory.unfetched()
         score = self._score(len(memory))
         if memory.importance is not None:
