@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
@@ -108,30 +107,6 @@ def test_a_history_becomes_a_recording(tmp_path: Path, monkeypatch: pytest.Monke
     run(ROOT / "docs" / "howto" / "compare-on-my-history.md")
     recording = Recording.open("mine")
     assert (len(recording), recording.end) == (3, 90.0)
-
-
-def test_a_git_repository_becomes_a_recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The program of docs/data.md makes a recording of a repository: births, changes and deaths at commit times."""
-    monkeypatch.chdir(tmp_path)
-    git("init", "--quiet")
-    for month, names in enumerate((("a", "b"), ("a",), ("a", "c"), ("c",)), 1):
-        for name in names:
-            Path(f"{name}.md").write_text(f"{month}")
-        git("add", "-A")
-        git("commit", "--quiet", "-m", "x", at=f"2026-0{month}-01T00:00:00Z")
-    git("rm", "--quiet", "b.md")
-    git("commit", "--quiet", "-m", "x", at="2026-05-01T00:00:00Z")
-    run(ROOT / "docs" / "data.md")
-    recording = Recording.open("mine")
-    assert len(recording) == 3
-    assert (np.isinf(recording.died)).sum() == 2
-    assert np.ptp(recording.born) == 59.0  # January and February of 2026
-
-
-def git(*words: str, at: str = "") -> None:
-    who = {"GIT_AUTHOR_NAME": "x", "GIT_AUTHOR_EMAIL": "x@y", "GIT_COMMITTER_NAME": "x", "GIT_COMMITTER_EMAIL": "x@y"}
-    when = {"GIT_COMMITTER_DATE": at} if at else {}
-    subprocess.run(["git", *words], check=True, env={"PATH": "/usr/bin:/bin", "HOME": "/nowhere"} | who | when)
 
 
 def run(path: Path) -> dict[str, Any]:
