@@ -37,7 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     texts = {f"reference/api/{name}.md": api_page(name, modules) for name, modules in packages().items()}
     texts |= {"reference/cli.md": cli_page(), "reference/policies.md": policies_page()}
-    texts |= {"reference/measures.md": measures_page()}
+    texts |= {"reference/measures.md": measures_page(), "reference/public.md": public_page()}
     texts |= {f"{name.lower()}.md": from_root(name) for name in ROOT_PAGES}
     for path, text in texts.items():
         files.append(File.generated(config, path, content=text))
@@ -130,6 +130,18 @@ def measures_page() -> str:
         rows.append([f"`{entry.name}`", measure.description, measure.better, f"`{entry.formula}`", entry.source])
     columns = ["measure", "meaning", "better", "written", "source"]
     return "# Measures\n\nWhat `recrawl compare --measures` takes.\n\n" + table(columns, rows)
+
+
+def public_page() -> str:
+    """Return a table of the public names of the package, each with a link to its documentation."""
+    import recrawl
+
+    rows = []
+    for name in recrawl.__all__:
+        value = getattr(recrawl, name)
+        first = (value.__doc__ or "").strip().partition("\n")[0]
+        rows.append([f"[`recrawl.{name}`][{value.__module__}.{value.__qualname__}]", first])
+    return "# Public names\n\nWhat `import recrawl` offers.\n\n" + table(["name", "what it is"], rows)
 
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
