@@ -16,7 +16,8 @@ import numpy as np
 
 from recrawl.hashing import mix
 from recrawl.live.rebuild import rebuild
-from recrawl.live.store import Store, signed
+from recrawl.live.store import Store
+from recrawl.live.store_visits import signed
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting
 from recrawl.urls.urlindex import UrlIndex, url_hashes

@@ -12,9 +12,9 @@ from typing import Any
 
 from benchmarks.throughput import TOML
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
 from recrawl.live.store import Store
-from recrawl.live.world import Noted
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering

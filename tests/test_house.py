@@ -35,6 +35,8 @@ def twice(names: list[str]) -> list[str]:
 def public(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
     """Classes and functions that others may use, and the methods of such classes."""
     for node in body:
+        if isinstance(node, Function) and any(ast.unparse(mark) == "overload" for mark in node.decorator_list):
+            continue  # the function itself says it
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
             yield node
             if isinstance(node, ast.ClassDef):

@@ -101,7 +101,7 @@ def test_report_is_one_safe_page(tmp_path: Path) -> None:
     assert "<b>web" not in page
     assert "<script" not in page
     assert not re.search(r"""(src|href)=["'](?!\#)|@import|url\((?!\#)""", page)
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 4  # two figures, each for wide and for narrow screens
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
 

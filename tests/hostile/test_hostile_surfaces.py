@@ -18,8 +18,9 @@ from recrawl.evaluate.crawl import crawl
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
-from recrawl.live.store import Store, VisitRecord
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
+from recrawl.live.store import Store
+from recrawl.live.store_visits import VisitRecord
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
@@ -45,7 +46,7 @@ def visited(folder: Path, title: str, note: str | None = None, url: str = "http:
                 "insert into cycles (cycle, at, budget, policy, done) values (?, ?, 1, 'age', 1)", (cycle, float(cycle))
             )
             record = VisitRecord(0, float(cycle), int(outcome), 200, note=note, title=title, digest=b"d", warc=place)
-            store.add_visit(cycle, record)
+            store.add_visits(cycle, [record], [(0, 0)])
     bodies.close()
     store.close()
     return directory

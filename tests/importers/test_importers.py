@@ -25,9 +25,9 @@ from recrawl.errors import InputError
 from recrawl.importers.adopting import adopt
 from recrawl.importers.assembly import assemble
 from recrawl.importers.git_history import PathMap
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.kinds import KINDS, read_history
 from recrawl.importers.observations import Observations, Verdict
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of
 from recrawl.recording.recording import Recording
 from support.history_writers import WRITERS, PastVisit, body_of, cdxj, csv_lines, iso, items, written

@@ -22,6 +22,7 @@ from recrawl.cli import main
 from recrawl.errors import StoreError
 from recrawl.live.calendar import Calendar
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
 from recrawl.live.store import Store
 from recrawl.plan import Plan
@@ -146,8 +147,40 @@ def test_a_cycle_that_was_interrupted_goes_on_where_it_stopped(web: tuple[Replay
         assert not session.run_cycle()
     stopped_with = len(visits_of(crawl))
     assert 5 <= stopped_with < 40
-    weeks(crawl, calendar, 1, 1)
+    with Session(crawl, POLICY, PLAN, clock=calendar) as session:
+        opening = session.world.begin(1, 7.0, 40)
+        assert (len(opening.announced), opening.spent) == (0, stopped_with)
+        assert sorted([*opening.planned.tolist(), *visited(crawl, 1)]) == list(range(40))
+        assert session.run_cycle()
     assert sorted(visits_of(crawl)) == [(page, 1) for page in range(40)]
+
+
+@pytest.mark.parametrize("policy", ["bayes", "nutch(fill=yes)", "explore(lambdacrawl, 0.3)"])
+def test_a_stop_in_the_middle_of_a_cycle_changes_no_choice(
+    web: tuple[ReplayServer, Days], tmp_path: Path, policy: str
+) -> None:
+    """Stopped after a few of the second cycle's visits and started again, a crawl visits what it would have."""
+    calendar, crawls = web[1], []
+    for stops in (False, True):
+        crawl = begun(tmp_path / f"{stops}", seeds(web[0]), settings(delay_s=0.05 if stops else 0.0))
+        crawls.append(crawl)
+        interrupted = 0
+
+        def stop_early(noted: Noted, session: list[Session]) -> None:
+            if stops and session[0].memory.cycle == 2 and len(visited(crawl, 2)) < 10:  # noqa: B023
+                session[0].stop()
+
+        while len(visited(crawl, 3)) < 10:
+            held: list[Session] = []
+            with Session(crawl, policy, PLAN, clock=calendar, watch=lambda n: stop_early(n, held)) as session:  # noqa: B023
+                held.append(session)
+                calendar.day = 7.0 * (session.memory.cycle + (session.store.running() is None))
+                if not session.run_cycle():
+                    interrupted += 1
+                    stops = False
+        assert interrupted == (crawl is not crawls[0])
+    for cycle in (1, 2, 3):
+        assert visited(crawls[0], cycle) == visited(crawls[1], cycle)
 
 
 # -- disk -------------------------------------------------------------------------------------------------------------

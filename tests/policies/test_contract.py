@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.arguments import parameters
-from recrawl.columns import FloatArray, IntArray
+from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.cycle import EveryPage, run_cycle
+from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Setting
+from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
+from recrawl.visits import Visits
 from support.handmade_memory import Knows, choice, remember
 from support.small_recordings import random_tables, recording
 
@@ -57,7 +62,7 @@ class Watch:
             self.memory.importance = np.arange(len(web), dtype=np.float64) % 4
 
     def crawl(self, spec: str, seed: int, days: int = 8, warmup: int = 1) -> list[list[int]]:
-        policy = make_policy(spec, Setting(seed, self.world))
+        policy = Witness(make_policy(spec, Setting(seed, self.world)))
         chosen = []
         for day in range(1, days + 1):
             asked = EveryPage(policy) if day <= warmup else policy
@@ -75,11 +80,47 @@ class Watch:
             assert np.bincount(self.memory.site[pages]).max() <= self.cap
 
 
+class Witness:
+    """Passes everything on to a policy, and holds the loop and the policy to what `Policy` promises of the memory."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.cycle = policy, 0
+
+    def begin(self, memory: Memory, at: float) -> None:
+        assert memory.cycle == self.cycle + 1, "a cycle begins once"
+        self.cycle = memory.cycle
+        with unchanged(memory):
+            self.policy.begin(memory, at)
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        assert memory.cycle == self.cycle
+        assert budget > 0
+        with unchanged(memory):
+            return self.policy.choose(memory, budget, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        assert memory.cycle == self.cycle
+        assert memory.known[visits.pages].all()
+        assert (memory.asked[visits.pages] < memory.cycle).all(), "learn comes before record"
+        assert not memory.known[visits.discovered].any(), "what visits discover is known when they are recorded"
+        with unchanged(memory):
+            self.policy.learn(memory, visits)
+
+
+@contextmanager
+def unchanged(memory: Memory) -> Iterator[None]:
+    """Nobody but the loop writes into the memory."""
+    columns = {name: value for name, value in vars(memory).items() if isinstance(value, np.ndarray)}
+    before = {name: value.tobytes() for name, value in columns.items()}
+    yield
+    assert {name: value.tobytes() for name, value in columns.items()} == before
+
+
 @pytest.mark.parametrize("spec", every_spec())
 @settings(max_examples=8)
 @given(web=st.integers(0, 99), budget=st.integers(1, 12), cap=st.integers(0, 3), weigh=st.booleans())
 def test_contract(spec: str, web: int, budget: int, cap: int, weigh: bool) -> None:
-    """Budgets and caps hold, no page is chosen twice in a cycle, and the same seed makes the same choices."""
+    """Budgets and caps hold, no page is chosen twice, a policy leaves the memory alone, one seed makes one crawl."""
     made = random_tables(20, 8, web, births=True)
     first, second = (Watch(Recording.from_arrays(made), 5, budget, cap, weigh).crawl(spec, 5) for _ in range(2))
     assert first == second

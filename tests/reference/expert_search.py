@@ -6,18 +6,16 @@ import numpy as np
 from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.papers.experts.expert_selection import NO_CHOICE, WARPING, Choice, Movement, _score, _way
+from recrawl.papers.experts.expert_selection import NO_CHOICE, Choice, Movement, _score
 from recrawl.see.words import Buckets
 
 
 def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
     """What `Movement.nearest` must return, without a cap."""
-    rows = movement._rows(page)
+    rows, share, way = movement._compared(page, method)
     if not len(rows) or k < 1:
         return NO_CHOICE
-    d, way = movement.dynamics, _way(method)
-    share = d.weight[rows] * (d.length[rows] if way == WARPING else 1.0)
-    share /= share.sum()
+    d = movement.dynamics
     score = _all_scores(rows, share, d.start, d.word, d.series, d.length, way, movement.last_lag)
     score[page] = -np.inf
     best = np.lexsort((np.arange(len(score)), -score))[:k]

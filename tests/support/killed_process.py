@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
-from recrawl.live.world import Noted
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
@@ -57,7 +57,8 @@ def listen(path: str, lives: int) -> None:
     """Begin a cycle, with its sitemaps first; with `lives` >= 0, die while what they name is being recorded."""
     with Session(CrawlDirectory.open(Path(path)), POLICY, PLAN) as session:
         if lives >= 0:
-            session.world.signals.discovery = _Deadly(lives)
+            assert session.signals is not None
+            session.signals.discovery = _Deadly(lives)
         session.run_cycle()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from recrawl.cli.parse import span
+from recrawl.cli.verbs import new_parser
 
 EXAMPLES = """examples:
   recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)
@@ -24,13 +25,8 @@ def add(verbs: Any) -> None:
     from recrawl.importers.kinds import KINDS
 
     kinds = "\n".join(f"  {k.name:<13} {k.looks}\n{'':16}{k.tells}" for k in KINDS.values())
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "adopt",
-        help="make a recording of another crawler's history",
-        description="Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds,
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    description = "Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds
+    parser = new_parser(verbs, "adopt", EXAMPLES, description)
     parser.add_argument("kind", metavar="KIND", help="one of those above")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="files or folders; - is standard input")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the recording to write")
@@ -52,7 +48,7 @@ def add(verbs: Any) -> None:
 def run(args: argparse.Namespace) -> None:
     """Read, assemble, write, and say what is known."""
     from recrawl.importers.adopting import adopt
-    from recrawl.importers.options import ImportOptions
+    from recrawl.importers.import_options import ImportOptions
 
     options = ImportOptions(
         url_field=args.url_field,

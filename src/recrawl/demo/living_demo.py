@@ -19,9 +19,9 @@ from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
 from recrawl.live.store import Store
-from recrawl.live.world import Noted
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import policies
@@ -31,7 +31,6 @@ from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
 from recrawl.urls.url import host_of, normalise
-from recrawl.visits import Outcome
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
 PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free
@@ -155,16 +154,15 @@ def _chosen(store: Store, server: ReplayServer) -> dict[int, list[int]]:
     pages = range(len(server.rendering.recording))
     number = {normalise(server.rendering.url(page, server.port)): page for page in pages}
     chosen: dict[int, list[int]] = {}
-    for cycle, url in store.db.execute("select cycle, url from visits join pages using (page) order by visit"):
-        if url in number:
-            chosen.setdefault(cycle, []).append(number[url])
+    for visit in store.all_visits():
+        if visit["url"] in number:
+            chosen.setdefault(visit["cycle"], []).append(number[visit["url"]])
     return chosen
 
 
 def _found(store: Store) -> list[int]:
     """Return how many changes the crawl itself says it found, by cycle after the warm-up."""
-    ask = "select sum(outcome = ?) from visits where cycle > ? group by cycle order by cycle"
-    return [found for (found,) in store.db.execute(ask, (int(Outcome.CHANGED), WARMUP))]
+    return [found for cycle, found in store.changes_by_cycle().items() if cycle > WARMUP]
 
 
 def _discovered(result: CrawlResult) -> int:

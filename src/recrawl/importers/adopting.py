@@ -7,8 +7,8 @@ from pathlib import Path
 
 from recrawl.errors import InputError
 from recrawl.importers.assembly import Adoption, assemble
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.kinds import read_history
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of
 from recrawl.recording.write import new_recording, write_tables
 

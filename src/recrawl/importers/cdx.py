@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import lines_of, refuse, seconds_of_digits
 
 LETTERS = {"b": "timestamp", "a": "url", "m": "mime", "s": "status", "k": "digest"}

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 
 from recrawl.errors import InputError
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 
 COLUMNS = ["url", "fetch_time", "fetch_status", "content_digest"]
 

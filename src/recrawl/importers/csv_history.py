@@ -6,8 +6,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import NO_WORDS, Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, lines_of, refuse
 
 OUTCOMES = {

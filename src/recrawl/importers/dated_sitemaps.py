@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 
 from recrawl.errors import InputError
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, opened
 from recrawl.see.feeds import MAX_FEED_BYTES, read_feed
 

@@ -16,8 +16,8 @@ from typing import IO
 
 from recrawl.errors import InputError
 from recrawl.importers.contents_tables import resolved
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict
-from recrawl.importers.options import ImportOptions
 from recrawl.see.page import see_page
 from recrawl.see.words import split_words
 

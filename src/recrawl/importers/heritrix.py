@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, lines_of, refuse
 
 DUPLICATE = ("duplicate:digest", "duplicate:server-not-modified", "warcRevisit:digest", "warcRevisit:notModified")

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 
 from recrawl.errors import InputError
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations
-from recrawl.importers.options import ImportOptions
 
 Reader = Callable[[Path, Observations, ImportOptions], None]
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, lines_of, refuse
 
 VERDICTS = {

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from recrawl.errors import InputError
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, lines_of, refuse
 from recrawl.see.page import see_page
 from recrawl.urls.url import normalise

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of, lines_of, refuse
 
 

@@ -11,8 +11,8 @@ from typing import IO, Any
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from recrawl.errors import InputError
+from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.options import ImportOptions
 from recrawl.importers.reading import instant_of
 from recrawl.see.page import see_page
 from recrawl.urls.url import normalise

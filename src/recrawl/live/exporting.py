@@ -56,7 +56,7 @@ def export_recording(directory: CrawlDirectory, store: Store, folder: Path, forc
 def export_csv(directory: CrawlDirectory, store: Store, folder: Path, force: bool) -> str:
     """Write pages.csv, visits.csv and links.csv."""
     check_folder(folder, force=force, may_replace=CSV_FILES)
-    tables = (views.pages(store, sort="url", limit=-1), views.visits(store), views.links(store))
+    tables = (store.pages(sort="url", limit=-1), store.all_visits(), views.links(store))
     files = {}
     for name, rows in zip(CSV_FILES, tables, strict=True):
         text = io.StringIO()
@@ -68,13 +68,12 @@ def export_csv(directory: CrawlDirectory, store: Store, folder: Path, force: boo
 
 def export_warc(directory: CrawlDirectory, store: Store, folder: Path, force: bool) -> str:
     """Write gzipped WARC files of every version that the store knows; digests are verified."""
-    places = store.db.execute("select warc, offset, length from versions where warc is not null order by 1, 2")
     bodies, names, count = Bodies(directory.warc), set[str](), 0
     check_folder(folder, force=force, may_replace=[p.name for p in directory.warc.glob("*.warc.gz")])
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         part.mkdir(parents=True)
-        for name, offset, length in places:
+        for name, offset, length in store.bodies():
             with (part / name).open("ab") as file:
                 file.write(bodies.record((name, offset, length)))
             names.add(name)

@@ -59,11 +59,10 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
     policy = make_policy(policy_name, Setting(seed=plan.seed))
     memory = rebuild(store, policy, cycle_days=plan.cycle_days, seed=plan.seed)
-    last, done = store.db.execute("select max(at), min(done) from cycles").fetchone() or (None, None)
-    planned = store.db.execute("select rank from plan where page = ?", (page,)).fetchone()
-    if done != 0:
+    last, running = store.last_due_at(), store.running()
+    if running is None:
         memory.begin_cycle()
-    due_at = None if last is None else float(last) + (plan.cycle_days if done else 0.0)
+    due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
     explainer, budget = explainer_of(policy), plan.visits_among(alive)
@@ -82,7 +81,7 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
         visits=int(memory.n[page]),
         changes=int(memory.changes[page]),
         gone=bool(memory.gone[page]),
-        planned=None if planned is None else int(planned[0]),
+        planned=store.planned_rank(page),
         due_at=due_at,
         explanation="" if explainer is None else _explained(explainer, page),
     )

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from recrawl.columns import PageIds, tie_order
-from recrawl.live.store import PAGE_COLUMNS, Rows, Store
+from recrawl.live.store import Store
+from recrawl.live.store_visits import Rows
 from recrawl.memory import Memory
 from recrawl.policy import Policy
 from recrawl.visits import Visits
@@ -27,7 +28,7 @@ def rebuild(
     rows = store.load_index() if pages is None else pages
     memory = _columns(store, rows, cycle_days, seed)
     known = _Known(rows, memory)
-    due = dict(store.db.execute("select cycle, at from cycles order by cycle").fetchall())
+    due = store.due_at()
     for piece in store.visits_in_order():
         while memory.cycle < piece["cycle"][0]:
             memory.begin_cycle(site_cap)
@@ -44,13 +45,15 @@ def rebuild(
     return memory
 
 
-def fill(store: Store, memory: Memory, first: int, seed: int) -> None:
-    """Fill the rows of the pages from number `first` on: tie-break, site, and when they became known."""
-    ask = "select url_hash, host, first_seen_at, found_on is null from pages where page >= ? and page < ? order by page"
-    rows = np.fromiter(store.db.execute(ask, (first, len(memory))), dtype=PAGE_COLUMNS)
+def fill(store: Store, memory: Memory, first: int, seed: int) -> PageIds:
+    """Fill the rows of the pages from number `first` on, as far as there is room; they are not known by that.
+
+    The rows are tie-break, site, and when the page was first seen. Returns these pages.
+    """
+    rows = store.page_rows(first, len(memory))
     _write(memory, rows, first, seed)
-    memory.learn_of(np.arange(first, first + len(rows)), 0.0)
     memory.first_seen[first : first + len(rows)] = rows["first_seen_at"]
+    return np.arange(first, first + len(rows))
 
 
 class _Known:
@@ -97,7 +100,7 @@ def _visits(piece: Rows, discovered: PageIds) -> Visits:
 
 
 def _columns(store: Store, rows: Rows, cycle_days: float, seed: int) -> Memory:
-    hosts = int(store.db.execute("select coalesce(max(host), 0) from hosts").fetchone()[0])
+    hosts = max(store.hosts(), default=0)
     room = (len(rows) + len(rows) // 4 if len(rows) > LARGE else 2 * len(rows)) + SPARE
     none = np.zeros(room, dtype=np.int32)
     memory = Memory(none, none.copy(), cycle_days=cycle_days, seed=seed, sites=2 * hosts + SPARE)
@@ -114,6 +117,7 @@ def _write(memory: Memory, rows: Rows, first: int, seed: int) -> None:
 
 def _paths(store: Store, room: int) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
     paths = np.full(room, "", dtype=object)
-    for page, url in store.db.execute("select page, url from pages where page < ?", (room,)):
-        paths[page] = url.split("/", 3)[-1]
+    for page, url in store.all_urls().items():
+        if page < room:
+            paths[page] = url.split("/", 3)[-1]
     return paths

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from recrawl.clock import Clock, SystemClock
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
+from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
 from recrawl.live.signals import Heard
-from recrawl.live.world import Noted
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
 
 if TYPE_CHECKING:
-    from recrawl.live.crawl import RunResult, RunView
+    from recrawl.live.facade import RunResult, RunView
 
 
 class JournalledSession(Session):
@@ -48,7 +48,7 @@ def open_session(
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
     """Run so many cycles, or until the session is told to stop."""
-    from recrawl.live.crawl import RunResult
+    from recrawl.live.facade import RunResult
 
     journal, done, told = session.journal, 0, set[str]()
     session.view = view

@@ -16,23 +16,18 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import NO_PAGES, first_k
-from recrawl.policy import Policy
-from recrawl.visits import Visits
+from recrawl.policy import Around, Policy
 
 SHARE = 0.5  # of a cycle's budget, at most, for pages that are said to have changed
 
 
-class Signalled:
+class Signalled(Around):
     """Asks `policy`, after the pages that `hints` names: those said to have changed, the most believable first."""
 
     def __init__(self, policy: Policy, hints: Callable[[float], PageIds]) -> None:
         self.policy = policy
         self.hints = hints
         self._cycle = 0
-
-    def begin(self, memory: Memory, at: float) -> None:
-        """Let the policy open the cycle."""
-        self.policy.begin(memory, at)
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return hinted pages in a cycle's first round where there are any, the policy's choice otherwise."""
@@ -53,10 +48,6 @@ class Signalled:
         rank = np.full(len(memory), np.inf)
         rank[pages[::-1]] = np.arange(len(pages))[::-1]
         return first_k([rank], memory, min(size, len(pages)), among=np.isfinite(rank))
-
-    def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let the policy learn."""
-        self.policy.learn(memory, visits)
 
     def __repr__(self) -> str:
         return repr(self.policy)

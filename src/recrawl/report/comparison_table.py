@@ -90,7 +90,7 @@ def _table(comparison: Comparison, found: list[Row], start: int, end: int) -> Ta
             for head in ["of oracle"] * with_oracle + [f"vs {REFERENCE}"] * with_reference:
                 shown.add_column(head, justify="right", no_wrap=True)
     for row in found:
-        cells = [Text(_joined(cell), style="bold" if cell.best else "") for cell in row.cells[start:end]]
+        cells = [Text(joined(cell), style="bold" if cell.best else "") for cell in row.cells[start:end]]
         cells[1:1] = [Text(row.of_oracle)] * with_oracle + [Text(row.versus)] * with_reference
         cells[:0] = [Text(row.spent)] * with_spent
         shown.add_row(Text(row.policy), *cells, style="italic dim" if row.clairvoyant else "")
@@ -164,5 +164,6 @@ def _fixed(value: float, digits: int) -> str:
     return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _joined(cell: Cell) -> str:
+def joined(cell: Cell) -> str:
+    """Write a mean with its interval."""
     return f"{cell.mean} ±{cell.half}" if cell.half else cell.mean

@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
+from recrawl.cycle import Opening
 from recrawl.errors import InputError
 from recrawl.features.importance import importance_of
 from recrawl.features.page_words import has_words, words_of
@@ -87,15 +88,15 @@ class RecordedWorld:
         memory.hold_copies(np.flatnonzero(self._has_copy), self.start)
         return memory
 
-    def announce(self, at: float) -> PageIds:
-        """Return the pages that make themselves known by now: with `discover="birth"` those that have been born."""
+    def begin(self, cycle: int, at: float, budget: int) -> Opening:
+        """Announce with `discover="birth"` the pages that have been born since the last cycle; otherwise none."""
         if self.discover != "birth":
-            return np.empty(0, dtype=np.int64)
+            return Opening()
         count = int(np.searchsorted(self._born[self._coming], at, side="right"))
         born, self._coming = self._coming[:count], self._coming[count:]
         born = born[(self.died[born] > at) & ~self._heard_of[born]]
         self._heard_of[born] = True
-        return born
+        return Opening(announced=born)
 
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Answer visits at `at` and remember what this crawler has now seen."""

@@ -18,7 +18,7 @@ def test_all_parts_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
     words = ["experiment", "clusters", str(THREE_SITES), *options.split(), "--out", str(out)]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    for word in ("clusters at the elbow", "fewest pages", "freshness@10", "vs sls", "finding of the paper"):
+    for word in ("clusters at the elbow", "fewest pages", "freshness@10", "vs sls", "the paper says"):
         assert word in shown
     names = {f"figure{i}.{kind}" for i in range(1, 5) for kind in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == names | {"results.json", "report.html"}

@@ -105,6 +105,4 @@ def _ndcg(cutoff: str | None = None) -> Measure:
         raise InputError(f"measure 'NDCG@{cutoff}': k is a number of ranks such as 100 or a share such as 5%") from None
 
 
-@measures.add("Spent", formula="Spent", source="")
-def _spent() -> Measure:
-    return Spent()
+measures.add("Spent", formula="Spent")(Spent)

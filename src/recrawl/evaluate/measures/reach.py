@@ -136,14 +136,8 @@ def _new_links(where: str = "all") -> Measure:
     return NewLinks(where)
 
 
-@measures.add("NewPages", formula="NewPages", source="")
-def _new_pages() -> Measure:
-    return NewPages()
-
-
-@measures.add("NewPicks", formula="NewPicks", source="")
-def _new_picks() -> Measure:
-    return NewPicks()
+measures.add("NewPages", formula="NewPages")(NewPages)
+measures.add("NewPicks", formula="NewPicks")(NewPicks)
 
 
 @measures.add("Unvisited", formula="Unvisited@30d (a share) or Unvisited@99% (days)", source="Tan et al. §8")

@@ -198,11 +198,5 @@ class SearchPrecision(Measure):
         return float(np.nansum(values)), int((~np.isnan(values)).sum())
 
 
-@measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")
-def _freshness_at_10() -> Measure:
-    return SearchFreshness()
-
-
-@measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")
-def _map_at_10() -> Measure:
-    return SearchPrecision()
+measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")(SearchFreshness)
+measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")(SearchPrecision)

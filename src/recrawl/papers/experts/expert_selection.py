@@ -61,12 +61,10 @@ class Movement:
 
     def nearest(self, page: int, k: int, method: str, most: int = 0) -> Choice:
         """Return the k pages whose words move most like the page's; with `most`, of so many candidates at most."""
-        rows = self._rows(page)
+        rows, share, way = self._compared(page, method)
         if not len(rows) or k < 1:
             return NO_CHOICE
-        dynamics, way = self.dynamics, _way(method)
-        share = dynamics.weight[rows] * (dynamics.length[rows] if way == WARPING else 1.0)
-        share /= share.sum()
+        dynamics = self.dynamics
         chosen, score, examined, bound = _nearest(
             page, rows, share, dynamics.start, dynamics.word, dynamics.series, dynamics.length, self._page,
             self._row, self._first, self._weight, k, most or len(dynamics), way, self.last_lag,
@@ -74,12 +72,14 @@ class Movement:
         kept = score > 0
         return Choice(chosen[kept], score[kept], examined, bound)
 
-    def _rows(self, page: int) -> IntArray:
-        """The words that a page is compared by: those of greatest weight among the ones that moved."""
+    def _compared(self, page: int, method: str) -> tuple[IntArray, FloatArray, int]:
+        """The words that a page is compared by, those of greatest weight among the ones that moved; their shares."""
         rows = np.arange(self.dynamics.start[page], self.dynamics.start[page + 1])
         rows = rows[self.dynamics.weight[rows] > 0]
         best = rows[np.argsort(-self.dynamics.weight[rows], kind="stable")[: self.words]]
-        return np.sort(best)
+        rows, way = np.sort(best), _way(method)
+        share = self.dynamics.weight[rows] * (self.dynamics.length[rows] if way == WARPING else 1.0)
+        return rows, share / share.sum() if len(rows) else share, way
 
 
 def _way(method: str) -> int:

@@ -10,8 +10,7 @@ from recrawl.arguments import Share
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import NO_PAGES, Key, first_k
-from recrawl.policy import Named, Policy, Setting, make_policy, policies
-from recrawl.visits import Visits
+from recrawl.policy import Around, Named, Policy, Setting, make_policy, policies
 
 
 def longest_unvisited(memory: Memory, k: int) -> PageIds:
@@ -35,7 +34,7 @@ class RoundRobin(Named):
 
 
 @dataclass(repr=False)
-class Explore(Named):
+class Explore(Around):
     """Give a policy all but a share of the budget; the share goes to the longest unvisited pages.
 
     The policy chooses first. When it has spent its part, or wants nothing more, the share is spent, in a round of its
@@ -47,10 +46,6 @@ class Explore(Named):
     _cycle: int = field(default=0, init=False)
     _reserved: int = field(default=0, init=False)  # of the open cycle's budget, not yet spent
 
-    def begin(self, memory: Memory, at: float) -> None:
-        """Let the policy open the cycle."""
-        self.policy.begin(memory, at)
-
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the policy's choice while there is budget for it, then the longest unvisited."""
         if memory.cycle != self._cycle:
@@ -61,10 +56,6 @@ class Explore(Named):
         pages = longest_unvisited(memory, min(self._reserved, budget))
         self._reserved -= len(pages)
         return pages
-
-    def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let the policy learn, from the explored pages too."""
-        self.policy.learn(memory, visits)
 
 
 @policies.add("round-robin", formula="oldest visit first, by its exact time", source="Tan et al. 2007 (RR)")

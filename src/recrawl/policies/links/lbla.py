@@ -91,8 +91,8 @@ class Lbla(LinkWatcher):
             if not self._links_only:
                 self.hazard.fit(self.cycle)
         self._look_around(memory)
-        self._rows = self.history.describe(self.cycle, self._related)[: len(memory)]
-        self._priors = self._expected_links(len(memory)), self._expected_change(len(memory))
+        self._rows = self.history.describe(memory, self._related)
+        self._priors = self._expected_links(memory), self._expected_change(memory)
 
     def _look_around(self, memory: Memory) -> None:
         held = np.flatnonzero(self.history.first[: len(memory)] >= 0)
@@ -110,18 +110,18 @@ class Lbla(LinkWatcher):
         similarity[held] = found.similarity
         self._related, self._related_of = Related(pages, similarity, found.recall, found.compared), len(held)
 
-    def _expected_links(self, pages: int) -> FloatArray:
+    def _expected_links(self, memory: Memory) -> FloatArray:
         """Return mu0: the own rate, shrunk to the related pages' rate, itself shrunk to that of all pages."""
-        watched = self.history.watched[:pages]
-        total = self.history.links[:pages].sum(axis=1)
+        watched = self.history.watched[: len(memory)]
+        total = memory.new_links.sum(axis=1).astype(np.float64)
         base = (total.sum() + 0.1) / (np.maximum(watched, 0).sum() + 10.0)
         near = self._rows[:, MEAN].sum(axis=1).astype(np.float64)
         return self._shrunk(total, near, float(base), watched)
 
-    def _expected_change(self, pages: int) -> FloatArray:
+    def _expected_change(self, memory: Memory) -> FloatArray:
         """Return p0 = 1 - exp(-rate t), the rate shrunk in the same way."""
-        watched = self.history.watched[:pages]
-        changes = self.history.changes[:pages].astype(np.float64)
+        watched = self.history.watched[: len(memory)]
+        changes = memory.changes.astype(np.float64)
         base = (changes.sum() + 1.0) / (np.maximum(watched, 0).sum() + 30.0)
         near = self._rows[:, CHANGE].astype(np.float64)
         return np.asarray(-np.expm1(-self._shrunk(changes, near, float(base), watched)))

@@ -248,7 +248,7 @@ class Crawl:
         store = Store.open(self.directory.state, read_only=True)
         try:
             with told(self.directory.state):
-                store.db.execute("begin")
+                store.read_one_moment()
                 yield store
         finally:
             store.close()
@@ -258,7 +258,7 @@ class Crawl:
         learnt = choice.load(self.directory)
         running = self._session is not None or self.directory.is_locked()
         with self.reading() as store:
-            numbers = views.status(store)
+            numbers = store.status()
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
@@ -266,7 +266,7 @@ class Crawl:
     ) -> list[dict[str, Any]]:
         """Return pages with what their visits found; `contains` filters by a part of the URL."""
         with self.reading() as store:
-            return views.pages(store, contains=contains, changed=changed, sort=sort, limit=limit or -1)
+            return store.pages(contains=contains, changed=changed, sort=sort, limit=limit or -1)
 
     def page(
         self,

@@ -1,0 +1,49 @@
+"""Tables of results on a terminal, or as plain lines in a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table as TerminalTable
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from recrawl.report.table import Table
+
+WIDE = 10_000  # a pipe has no width
+
+
+def new_console() -> Console:
+    """Return a console that cuts nothing off where the output is not a terminal."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = WIDE
+    return console
+
+
+def print_lines(console: Console, lines: Iterable[str], style: str = "") -> None:
+    """Print lines as they are, however long."""
+    for line in lines:
+        console.print(Text(line, style=style), soft_wrap=True)
+
+
+def print_tables(intro: Iterable[str], notes: Iterable[str], tables: Iterable[Table]) -> None:
+    """Print what was done, what was left out, and the tables with their notes, best values in bold."""
+    console = new_console()
+    print_lines(console, [*intro, *(f"note: {note}" for note in notes)])
+    for table in tables:
+        console.print()
+        console.print(_rich(table))
+        print_lines(console, [table.note] if table.note else [], "dim")
+
+
+def _rich(table: Table) -> TerminalTable:
+    shown = TerminalTable(box=None, header_style="bold", pad_edge=False)
+    for i, head in enumerate(table.heads):
+        shown.add_column(Text(head), justify="left" if i == 0 or table.prose else "right")
+    for r, row in enumerate(table.rows):
+        cells = (Text(cell, style="bold" if (r, c) in table.best else "") for c, cell in enumerate(row))
+        shown.add_row(*cells, style="dim italic" if r in table.bounds else "bold" if r in table.sums else "")
+    return shown
