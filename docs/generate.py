@@ -90,9 +90,13 @@ def summary(module: str) -> str:
 def cli_page() -> str:
     """Return the help text of every verb."""
     from recrawl.cli import build_parser
+    from recrawl.cli.verbs import VERBS
 
+    shown = [build_parser()]
+    for verb in VERBS:  # a parser has the options of one verb only
+        shown += [parser for parser in parsers(build_parser(verb)) if f"{parser.prog} ".startswith(f"recrawl {verb} ")]
     parts = ["# Command line", "The help text of each verb, as `recrawl VERB --help` prints it."]
-    parts += [f"## {parser.prog}\n\n```text\n{parser.format_help()}```" for parser in parsers(build_parser())]
+    parts += [f"## {parser.prog}\n\n```text\n{parser.format_help()}```" for parser in shown]
     return "\n\n".join(parts) + "\n"
 
 
