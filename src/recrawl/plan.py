@@ -37,6 +37,7 @@ class Plan:
     seed: int = 0
     discover: str = "links"  # in simulation, how the crawler learns of new pages: links or birth
     importance: str = "uniform"  # in simulation, what a page's importance is
+    discovery: float = 1.0  # most of a cycle's budget for pages without a copy, while others are left to visit
     exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
 
     def cycles(self, period: Period) -> int:

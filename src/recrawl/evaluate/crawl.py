@@ -79,7 +79,7 @@ def crawl(
             run_cycle(world, memory, EveryPage(chooser), len(memory), at)
         else:
             stage.snapshot(since)
-            rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap)
+            rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap, discovery=plan.discovery)
             view = CycleView(stage, since, rounds, float(edges[cycle - 1]), at, int(events[cycle - 1]))
             parts[:, cycle - 1 - plan.warmup] = [measure.parts(view) for measure in measures]
             picked[view.picks] = True
