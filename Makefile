@@ -11,8 +11,10 @@ UV := $(shell command -v uv 2>/dev/null)
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
+# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers.
+WORKERS ?= 2
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -47,3 +49,4 @@ endif
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf "$${RECRAWL_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/recrawl}/kernels"

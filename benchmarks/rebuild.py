@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.columns import mix
+from recrawl.hashing import mix
 from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
 from recrawl.live.store_visits import signed

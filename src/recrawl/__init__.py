@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recrawl.evaluate.policy_checks import check_policy
     from recrawl.evolve.breeding import evolve_formula
     from recrawl.evolve.evolution import EvolutionSettings
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
     from recrawl.memory import Memory
     from recrawl.plan import Plan
     from recrawl.policies.catalogue import make_policy
@@ -47,7 +47,7 @@ _HOME = {
     "evaluate.policy_checks": ("check_policy",),
     "evolve.breeding": ("evolve_formula",),
     "evolve.evolution": ("EvolutionSettings",),
-    "live.crawl": ("Crawl",),
+    "live.facade": ("Crawl",),
     "memory": ("Memory",),
     "plan": ("Plan",),
     "policies.catalogue": ("make_policy",),

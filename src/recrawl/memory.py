@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
+from recrawl.compiled import kernel
 from recrawl.copies import Copies
 from recrawl.visits import Outcome, Visits
 
@@ -140,7 +140,7 @@ class Memory:
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _record(
     pages: PageIds,
     at: FloatArray,

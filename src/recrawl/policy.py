@@ -107,6 +107,20 @@ class Named:
         return self.spec or type(self).__name__
 
 
+class Around(Named):
+    """The base of policies around another: that one opens every cycle and learns from every visit."""
+
+    policy: Policy
+
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the inner policy open the cycle."""
+        self.policy.begin(memory, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Let the inner policy learn, whoever chose the visits."""
+        self.policy.learn(memory, visits)
+
+
 def notes_of(policy: object) -> tuple[str, ...]:
     """Return what a policy, or one that it wraps, has to say of its work: its attribute `notes`, where it has one."""
     inner = getattr(policy, "policy", None)
@@ -127,20 +141,6 @@ def explainer_of(policy: object) -> Explains | None:
         return policy
     inner = getattr(policy, "policy", None)
     return None if inner is None else explainer_of(inner)
-
-
-class Around(Named):
-    """The base of policies around another: that one opens every cycle and learns from every visit."""
-
-    policy: Policy
-
-    def begin(self, memory: Memory, at: float) -> None:
-        """Let the inner policy open the cycle."""
-        self.policy.begin(memory, at)
-
-    def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let the inner policy learn, whoever chose the visits."""
-        self.policy.learn(memory, visits)
 
 
 policies: Registry[Policy] = Registry("policy", "recrawl.policies")

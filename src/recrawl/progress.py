@@ -29,7 +29,7 @@ def progress(title: str) -> Iterator[Advance]:
     if not sys.stderr.isatty():
         yield silent
         return
-    from rich.console import Console
+    from rich.console import Console  # slow to import, and only needed on a terminal
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     bar = Progress(

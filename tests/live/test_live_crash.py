@@ -19,7 +19,6 @@ import pytest
 from aiohttp.web import BaseRequest, StreamResponse
 
 from recrawl.cli import main
-from recrawl.clock import ManualClock
 from recrawl.errors import StoreError
 from recrawl.live.calendar import Calendar
 from recrawl.live.directory import CrawlDirectory
@@ -33,6 +32,7 @@ from recrawl.simulate.replay import ReplayServer
 from support import killed_process
 from support.kill_ordeal import forkserver, ordeal
 from support.live_crawls import Days, begun, seeds, settings
+from support.manual_clock import ManualClock
 from support.small_recordings import tables
 
 POLICY, PLAN = "bayes", Plan(7.0, 10, warmup=1)

@@ -12,7 +12,7 @@ from recrawl.columns import PageIds, tie_order
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.live.session import Session
 from recrawl.plan import Plan
-from recrawl.policies.catalogue import make_policy, policies
+from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.learned import Learned
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
@@ -25,17 +25,16 @@ from recrawl.urls.url import normalise
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome, Visits
 from support.live_crawls import Days, begun, seeds, served, settings
-from support.small_recordings import GITWEB_MINI, Diary
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Diary
 
 CYCLES, BUDGET, SEED = 8, 25, 3
 Choices = list[list[str]]
 
-pytestmark = pytest.mark.skipif(not GITWEB_MINI.exists(), reason="no recorded web beside the project")
-
 
 def plain_web() -> Recording:
     """Pages whose address had one life, without broken links: there the two worlds know the same of every page."""
-    recording = Recording.open(GITWEB_MINI).window(0, 7 * CYCLES)
+    recording = Recording.open(THREE_SITES).window(0, 7 * CYCLES)
     names = [f"{site}/{path}" for site, path in zip(recording.site, recording.page("path"), strict=True)]
     alone = np.array([names.count(name) == 1 for name in names])
     links = recording.links
@@ -105,8 +104,6 @@ def live(server: ReplayServer, policy: str, folder: Path, calendar: Days, *, res
 @pytest.mark.parametrize("policy", ["age", "bayes", "nutch(fill=yes)", "learned"])
 def test_live_and_simulated_crawls_choose_the_same_pages_in_the_same_order(policy: str, tmp_path: Path) -> None:
     """Eight weeks of real pages over real HTTP: every choice, in order, is the simulator's."""
-    if policy == "learned" and "learned" not in policies:
-        pytest.skip("no learned policy is registered")
     calendar = Days()
     with served(plain_web(), calendar) as server:
         told = simulated(server, policy)

@@ -21,8 +21,6 @@ from recrawl.visits import Visits
 
 Tables = dict[str, dict[str, npt.NDArray[Any]]]
 
-GITWEB_MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
-
 
 def tables(
     days: float,
@@ -67,6 +65,24 @@ def tables(
 def recording(days: float, changes: Sequence[Sequence[float]], **options: Any) -> Recording:
     """Return the same as a recording."""
     return Recording.from_arrays(tables(days, changes, **options))
+
+
+def following_pages(days: int = 40) -> Tables:
+    """Page 0 changes the day after page 1 does, 2 always, 3 never, 4 at times; every version has a text."""
+    draw = np.random.default_rng(2)
+    lead = np.flatnonzero(draw.random(days - 2) < 0.4) + 0.5
+    some = np.flatnonzero(draw.random(days) < 0.3) + 0.5
+    changes = [lead + 1, lead, np.arange(days) + 0.5, np.empty(0), some]
+    made = tables(days, [list(times) for times in changes], born=[0.0] * 5)
+    pages = np.repeat(np.arange(5), [len(times) + 1 for times in changes])
+    day = np.concatenate([np.append(0.0, times) for times in changes])
+    made["texts"] = {
+        "page_id": pages,
+        "day": day,
+        "text": np.array([f"page{p} news{d:.0f}" for p, d in zip(pages, day, strict=True)], dtype=np.object_),
+    }
+    made["changes"]["chi2_p"] = np.where(made["changes"]["page_id"] == 4, 0.01, 1.0)
+    return made
 
 
 def random_tables(pages: int, days: float, seed: int, *, sites: int = 3, births: bool = False) -> Tables:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recrawl.cli.parse import share_or_count, span
 
 if TYPE_CHECKING:
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
@@ -32,7 +32,7 @@ def add_order(parser: argparse.ArgumentParser) -> None:
 
 def crawl_of(args: argparse.Namespace) -> Crawl:
     """Open the crawl that -C names."""
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
 
     return Crawl.open(args.crawl)
 

@@ -1,5 +1,50 @@
-"""Folders of results, for the verbs."""
+"""Results printed as tables or JSON and written as folders, for the verbs."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from recrawl.report.result_folder import check_folder, write_folder
 
-__all__ = ["check_folder", "write_folder"]
+if TYPE_CHECKING:
+    from recrawl.papers.base import PaperReport
+
+__all__ = ["check_folder", "check_out", "deliver", "deliver_paper", "write_folder"]
+
+
+def check_out(args: argparse.Namespace, owns: Callable[[str], bool]) -> None:
+    """Before the long work: raise OutputError if --out has files that are not ours, or earlier results unasked."""
+    if args.out is not None:
+        held = os.listdir(args.out) if args.out.is_dir() else []
+        check_folder(args.out, force=args.force, may_replace=filter(owns, held))
+
+
+def deliver(
+    args: argparse.Namespace,
+    text: Callable[[], str],
+    show: Callable[[], None],
+    files: Callable[[], Mapping[str, bytes]],
+    wrote: str = "report.html",
+) -> None:
+    """Print the results as JSON or as tables, and write the folder of --out."""
+    if args.json:
+        sys.stdout.write(text())
+    else:
+        show()
+    if args.out is not None:
+        write_folder(args.out, files())
+        print(f"wrote {args.out}/{wrote}", file=sys.stderr)
+
+
+def deliver_paper(args: argparse.Namespace, report: PaperReport[Any], words: str, notes: Iterable[str] = ()) -> None:
+    """Print and write the results of a paper's experiment."""
+    from recrawl.report.console import print_tables
+
+    deliver(
+        args,
+        lambda: report.json(words),
+        lambda: print_tables(report.intro(), notes, report.tables()),
+        lambda: report.files(words),
+    )

@@ -7,12 +7,13 @@ import math
 import shlex
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup
 from recrawl.cli.output import check_folder
-from recrawl.cli.parse import share_or_count, span
+from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
@@ -35,35 +36,27 @@ NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) af
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "compare",
-        help="compare policies on a recorded web",
-        description="Replay a recorded web under several policies and say what each would have found.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "compare", EXAMPLES, "Replay a recorded web under several policies and say what each would have found."
     )
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"default: {POLICIES}")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"default: {MEASURES}".replace("%", "%%"))
     add_slices(parser)
     group = parser.add_argument_group("how to crawl")
-    group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle: 1h, 1d, 2w (1d)")
-    group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%",
-                       help="visits a cycle: a share of the pages, or a number (5%%)")  # fmt: skip
+    add_cycles(group)
     group.add_argument("--budgets", type=_budgets, metavar="1%,2%",
                        help="budgets of the budget curves; none: no curves (1%%,2%%,5%%,10%% with --out)")  # fmt: skip
-    group.add_argument("--warmup", type=int, default=2, metavar="W", help="first cycles that visit every page (2)")
+    add_warmup(group)
     group.add_argument("--site-cap", type=int, default=0, metavar="M", help="most visits to one site in a cycle")
     group.add_argument("--discover", choices=("links", "birth"), default="links", help="how new pages become known")
     group.add_argument("--importance", default="uniform", metavar="I", help="what pages weigh: uniform or inlinks")
     group = parser.add_argument_group("how often, how fast, where to")
     group.add_argument("--folds", type=int, default=1, metavar="F", help="split the pages into F parts (1)")
     group.add_argument("--repeats", type=int, default=1, metavar="R", help="repeat with the seeds S, S+1, ... (1)")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of samples, folds, ties and draws (0)")
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes; the results are the same (1)")
-    group.add_argument("--out", type=Path, metavar="DIR", help="write results.json, plots and report.html there")
-    group.add_argument("--force", action="store_true", help="replace an existing report in --out")
-    group.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_seed(group, what="seed of samples, folds, ties and draws")
+    add_jobs(group, "processes")
+    add_out(group, "results.json, plots and report.html")
     parser.set_defaults(run=run)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, crawl_of
+from recrawl.cli.verbs import new_parser
 
 EXAMPLES = """examples:
   recrawl export -C news recording history       then: recrawl compare history
@@ -17,12 +18,7 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "export",
-        help="write a crawl's history as a recording, CSV or WARC",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "export", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("what", choices=("recording", "csv", "warc"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")

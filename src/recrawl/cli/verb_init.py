@@ -6,23 +6,22 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from recrawl.cli.verbs import new_parser
+
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "init",
-        help="begin a crawl in a new folder",
-        epilog="examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n"
-        "  recrawl run -C news --cycles 1",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    examples = (
+        "examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n  recrawl run -C news --cycles 1"
     )
+    parser = new_parser(verbs, "init", examples)
     parser.add_argument("dir", type=Path, help="a new or empty folder")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Make the folder."""
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
 
     directory = Crawl.create(args.dir).directory
     print(

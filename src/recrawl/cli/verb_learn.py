@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY
 from recrawl.progress import progress
 
@@ -19,14 +21,11 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "learn",
-        help="find the policy that fits this crawl's history best",
-        description="Replay the crawl's history under candidate policies and note the best in models/policy.json; "
-        'crawls with policy = "auto" use it from the next run on.',
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    description = (
+        "Replay the crawl's history under candidate policies and note the best in models/policy.json; "
+        'crawls with policy = "auto" use it from the next run on.'
     )
+    parser = new_parser(verbs, "learn", EXAMPLES, description)
     add_crawl(parser)
     parser.add_argument("--policies", default=CANDIDATES, metavar="A,B", help=f"candidates (default: {CANDIDATES})")
     parser.add_argument("--measure", default=LEARNT_BY, metavar="M", help=f"what counts (default: {LEARNT_BY})")
@@ -36,7 +35,7 @@ def add(verbs: Any) -> None:
     parser.add_argument("--generations", type=int, default=20, metavar="N", help="of the evolution (20)")
     parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
     add_order(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 

@@ -8,6 +8,8 @@ import sys
 from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:
@@ -19,12 +21,7 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "pages",
-        help="list a crawl's pages with what their visits found",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "pages", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("--contains", default="", metavar="TEXT", help="only URLs with this part")
     parser.add_argument("--changed", action="store_true", help="only pages that changed at least once")
@@ -32,7 +29,7 @@ def add(verbs: Any) -> None:
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
-    group.add_argument("--json", action="store_true", help="print JSON")
+    add_json(group)
     parser.set_defaults(run=run)
 
 

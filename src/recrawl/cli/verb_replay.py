@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
+from recrawl.cli.options import add_out, add_warmup
 from recrawl.cli.output import check_folder
+from recrawl.cli.verbs import new_parser
 from recrawl.live.crawl_defaults import MEASURES, REPLAYED
 from recrawl.progress import progress
 from recrawl.report.comparison_defaults import FILES
@@ -20,21 +21,15 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "replay",
-        help="what would other policies have found on this crawl's history?",
-        description="Compare policies on the crawl's own history, exported as a recording.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "replay", EXAMPLES, "Compare policies on the crawl's own history, exported as a recording."
     )
     add_crawl(parser)
     parser.add_argument("--policies", default=REPLAYED, metavar="A,B", help=f"(default: {REPLAYED})")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"(default: {MEASURES})")
     add_order(parser)
-    parser.add_argument("--warmup", type=int, default=0, metavar="W", help="first cycles that visit every page (0)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write results.json, plots and report.html there")
-    parser.add_argument("--force", action="store_true", help="replace an existing report in --out")
-    parser.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_warmup(parser, default=0)
+    add_out(parser, "results.json, plots and report.html")
     parser.set_defaults(run=run)
 
 

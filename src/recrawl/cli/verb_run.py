@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
+from recrawl.cli.verbs import new_parser
 
 EXAMPLES = """examples:
   recrawl run -C news --cycles 1
@@ -19,12 +20,11 @@ Ctrl-C (or SIGTERM) lets the visits under way end, records them and stops; the n
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
+    parser = new_parser(
+        verbs,
         "run",
-        help="crawl, cycle by cycle",
-        description="Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
+        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles.",
     )
     add_crawl(parser)
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")

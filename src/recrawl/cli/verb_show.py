@@ -8,6 +8,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, shown, steering
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -21,16 +23,11 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "show",
-        help="one page: its visits and changes, the last diff, the next visit and why",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "show", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
     add_order(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 

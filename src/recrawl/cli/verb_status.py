@@ -7,6 +7,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
@@ -20,14 +22,9 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "status",
-        help="how a crawl stands, also while it runs",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "status", EXAMPLES)
     add_crawl(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 

@@ -17,21 +17,20 @@ import numpy as np
 from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
-from recrawl.plan import Plan
 from recrawl.evaluate.measures.all_measures import make_measures
-from recrawl.memory import Memory
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
-from recrawl.visits import Outcome
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Session
 from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
+from recrawl.live.store import Store
+from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import policies
 from recrawl.policy import Named
-from recrawl.urls.url import host_of, normalise
+from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
+from recrawl.urls.url import host_of, normalise
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
 PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free

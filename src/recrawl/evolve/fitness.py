@@ -13,9 +13,9 @@ from queue import SimpleQueue
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
@@ -134,7 +134,7 @@ class ClassFitness:
         return self._starts[reads]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _simulate_rows(
     rows: IntArray,
     code: Codes,

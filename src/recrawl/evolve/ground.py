@@ -78,16 +78,6 @@ FREE, MADE, FROM, TO, PICK, COUNT, LOW, HIGH = range(8)
 STAMP, HELD = range(2)
 
 
-def cycle_ends(start: float, cycle_days: float, cycles: int) -> FloatArray:
-    """Return the instants of the visits of cycles 1, 2, ..."""
-    return np.asarray([start + (c + 1) * cycle_days for c in range(cycles)])
-
-
-def cycles_in(recording: Recording, cycle_days: float) -> int:
-    """How many whole cycles the recording holds."""
-    return int((recording.end - recording.start) / cycle_days + 1e-6)
-
-
 def change_bits(recording: Recording, ends: FloatArray, seed: int) -> Bits:
     """Return words x pages: bit c-1 of a page, pages in tie order, says that it changed in cycle c."""
     pages = np.repeat(np.arange(len(recording)), np.diff(recording.change_start))

@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.semantic import unit
 
@@ -176,7 +176,7 @@ def _best_cut(rows: Vectors, total: FloatArray, trials: int, draw: np.random.Gen
     return right, value - float(np.linalg.norm(total))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _dot(a: Vectors, b: Vectors) -> np.float32:
     total = np.float32(0.0)
     for j in range(len(a)):
@@ -184,7 +184,7 @@ def _dot(a: Vectors, b: Vectors) -> np.float32:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(
     rows: Vectors, direction: Vectors, most: int, moving: float
 ) -> tuple[float, Vectors, BoolArray, FloatArray]:
@@ -212,7 +212,7 @@ def _settle(
     return value, direction, right, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _polish(rows: Vectors, right: BoolArray, sums: FloatArray, passes: int) -> float:
     """Move single rows while |D_1| + |D_2| grows; |D - x|^2 = |D|^2 - 2 D.x + |x|^2."""
     square = (sums * sums).sum(axis=1)

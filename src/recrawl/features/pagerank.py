@@ -10,9 +10,9 @@ another v.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 
 
@@ -65,7 +65,7 @@ def _start(restart: FloatArray | None, size: int) -> FloatArray:
     return weights / total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     source: IntArray,
     first: IntArray,

@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.features.semantic import Vectors, semantic_vectors
 from recrawl.recording.recording import Recording
 
@@ -117,7 +117,7 @@ def first_versions(recording: Recording, name: str) -> FloatArray:
     return np.where(count > 0, values[row] if len(values) else first, first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _products(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
     out = np.ones(len(first))
     for p in range(len(first)):

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.cells import Cells, find_cells
 from recrawl.progress import Advance, silent
@@ -154,7 +154,7 @@ def _nothing(rows: int, k: int) -> tuple[Numbers, Vectors]:
     return np.full((rows, k), NONE, dtype=np.int32), np.full((rows, k), -2.0, dtype=np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep(products: Vectors, rows: IntArray, start: int, numbers: Numbers, similarity: Vectors) -> None:
     """Keep the best of these products; row i is page `rows[i]`, column j is page `start + j`."""
     k = numbers.shape[1]
@@ -174,7 +174,7 @@ def _keep(products: Vectors, rows: IntArray, start: int, numbers: Numbers, simil
             least = similarity[i, k - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _average(pages: Numbers, similarity: Vectors, values: FloatArray) -> FloatArray:
     out = np.full(values.shape, np.nan)
     for p in range(len(pages)):

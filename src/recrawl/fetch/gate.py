@@ -78,12 +78,6 @@ class Gate:
         ready_s = state.ready_s if state else self._resumed_s + self.settings.min_delay_s
         return max(0.0, ready_s - self.clock.monotonic_s())
 
-    def is_idle(self, host: str) -> bool:
-        """Whether a request to this host could go out at once."""
-        state = self._hosts.get(host)
-        free = state is None or (state.busy < self.settings.connections and not state.waiting)
-        return free and self.ready_in_s(host) <= 0
-
     async def enter(self, host: str, max_wait_s: float) -> bool:
         """Wait for this host's turn; False if that would take longer than `max_wait_s`. Pair with `leave`."""
         state = self._state(host)

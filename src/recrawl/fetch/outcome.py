@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from recrawl.see.feeds import parse_date
 from recrawl.visits import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, values as received (latin-1)
@@ -123,8 +122,3 @@ class FetchResult(NamedTuple):
             if key == name:
                 return value
         return ""
-
-    @property
-    def last_modified_at(self) -> float | None:
-        """When the host says that the page changed: a feature, never truth (it may be the future, 1970 or now)."""
-        return parse_date(self.header("last-modified"))

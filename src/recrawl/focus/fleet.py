@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from recrawl.columns import FloatArray, PageIds, mix
+from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.focus.scores import CrawlArrays
 from recrawl.focus.simulator import Desk, FocusedCrawl, new_desk, simulate
 from recrawl.focus.strategy import Strategy
+from recrawl.hashing import mix
 from recrawl.progress import Advance, silent
 
 T = TypeVar("T")

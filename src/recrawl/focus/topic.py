@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS, bucket, words
 from recrawl.focus.web import TopicalWeb
+from recrawl.see.words import BUCKETS, bucket_of, split_words
 
 POSITIVES, NEGATIVES = 139, 700  # section 3
 KEYWORD_EXAMPLES = 100
@@ -196,7 +196,7 @@ def _in_folder(web: TopicalWeb, folder: str) -> BoolArray:
 
 def _matching(web: TopicalWeb, text: str) -> PageIds:
     """The pages that hold most of the keywords, and of these the ones that hold them most often."""
-    buckets = sorted({bucket(word) for word in words(text)})
+    buckets = sorted({bucket_of(word) for word in split_words(text)})
     if not buckets:
         raise InputError(f"topic 'words:{text}' holds no word")
     score = np.zeros(len(web))

@@ -20,9 +20,9 @@ from scipy.sparse import csr_matrix
 
 from recrawl.columns import IntArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS
 from recrawl.focus.crawl_graph import make_graph
 from recrawl.focus.web import TopicalWeb, WordLists
+from recrawl.see.words import BUCKETS
 
 DEFAULT_PAGES = 200_000
 SMALLEST = 2_000

@@ -14,7 +14,7 @@ from recrawl.registry import split_specs
 from recrawl.report.comparison_report import compare
 
 if TYPE_CHECKING:
-    from recrawl.live.crawl import Crawl
+    from recrawl.live.facade import Crawl
 
 EVOLVED = "models/evolved.json"  # within the crawl's folder
 

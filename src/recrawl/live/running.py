@@ -15,7 +15,7 @@ from recrawl.plan import Plan
 from recrawl.policy import notes_of
 
 if TYPE_CHECKING:
-    from recrawl.live.crawl import RunResult, RunView
+    from recrawl.live.facade import RunResult, RunView
 
 
 class JournalledSession(Session):
@@ -48,7 +48,7 @@ def open_session(
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
     """Run so many cycles, or until the session is told to stop."""
-    from recrawl.live.crawl import RunResult
+    from recrawl.live.facade import RunResult
 
     journal, done, told = session.journal, 0, set[str]()
     session.view = view

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, mix
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError, RecordingError, UnknownNameError
+from recrawl.hashing import mix
 from recrawl.recording.contents import Terms, Texts, read_terms, read_texts
 from recrawl.recording.links import Links, slice_links
 from recrawl.recording.tables import ArrayTables, Column, ParquetTables, Tables

@@ -29,10 +29,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from scipy import special
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.see.fingerprint import digest, digest_of_bytes, stable_text
 from recrawl.see.words import Bag, Buckets, Counts, bag_of, split_words
 
@@ -173,7 +173,7 @@ def p_value(chi2: float, cells: float) -> float:
     return float(special.chdtrc(cells - 1.0, chi2)) if cells >= 2 else math.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray, new: IntArray) -> FloatArray:
     """Compare version old[i] with version new[i]: chi2, cells, V, cosine, magnitude, added, removed, rewritten."""
     out = np.zeros((len(old), 8))
@@ -183,7 +183,7 @@ def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_count: Counts, out: FloatArray) -> None:
     """Go through both bags in the order of the buckets."""
     A, B = float(old_count.sum()), float(new_count.sum())
@@ -231,7 +231,7 @@ def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_co
     out[7] = (added + removed) / (A + B)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _with_empty(row: FloatArray, A: float, B: float, old: Counts, new: Counts) -> None:
     """An empty version beside one with words: every word is new, chi2 is infinite and V is 1."""
     same = A == 0 and B == 0

@@ -11,9 +11,10 @@ import re
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
 
 DIGEST_BYTES = 16
 
@@ -58,17 +59,11 @@ _ROTATING = re.compile(
 _CLOCK_LINE = re.compile(rf"(?i)\W*(?:{_DAY}\W+)?(?:{_DATE}\W*)?(?:{_TIME})?\W*|\W*{_COUNT}\W*")
 _LONGEST_CLOCK = 60  # characters
 
-_PRIME, _START = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)  # FNV-1a
+_step = kernel(fnv1a_step)
 
 
 def _hashes(words: str) -> npt.NDArray[np.uint64]:
-    found = []
-    for word in words.split():
-        value = int(_START)
-        for letter in word.encode():
-            value = (value ^ letter) * int(_PRIME) % 2**64
-        found.append(value)
-    return np.array(sorted(found), dtype=np.uint64)
+    return np.sort(np.array([fnv1a(word) for word in words.split()], dtype=np.uint64))
 
 
 _MONTHS = _hashes("jan feb mar apr may jun jul aug sep oct nov dec")
@@ -119,7 +114,7 @@ def _stable(text: str) -> bytes:
     return b"".join(pieces).removesuffix(b"\n")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64]]:
     """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
 
@@ -154,7 +149,7 @@ def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64
     return o, numbered[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether a line begins as a date, a time or a number does: with a digit, a day or a month."""
     for i in range(start, end):
@@ -166,14 +161,14 @@ def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     """Whether one of the patterns of `_ROTATING` could match: never False where one does.
 
     Each needs one of: a colon, an equals or a number sign; three numbers with dots, dashes or slashes between; a month;
     a word such as "ago" or "views"; a run of 16 letters and digits; a copyright sign.
     """
-    word, letters = _START, 0  # hash and length of the run of letters before i
+    word, letters = FNV_START, 0  # hash and length of the run of letters before i
     run, digits = 0, 0  # length of the run of [\\w-] before i, and how many digits it holds
     joints = 0  # how many of .-/ in a row stand between digits
     for i in range(start, end + 1):
@@ -182,7 +177,7 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
             return True
         digit = 48 <= c <= 57
         if 97 <= (c | 32) <= 122:
-            word = (word ^ np.uint64(c | 32)) * _PRIME
+            word = _step(word, c | 32)
             letters += 1
             if letters == 3 and _has(_MONTHS, word):
                 return True
@@ -191,7 +186,7 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
                 return True
             if c == 41 and letters == 1 and i >= start + 2 and line[i - 2] == 40 and line[i - 1] | 32 == 99:
                 return True  # (c)
-            word, letters = _START, 0
+            word, letters = FNV_START, 0
         if digit or letters or c == 95 or c == 45 or c >= 128:
             run += 1
             digits += 1 if digit else 0
@@ -208,15 +203,15 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash3(line: ByteArray, i: int) -> np.uint64:
-    value = _START
+    value = FNV_START
     for k in range(i, i + 3):
-        value = (value ^ np.uint64(line[k] | 32)) * _PRIME
+        value = _step(value, line[k] | 32)
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has(hashes: npt.NDArray[np.uint64], value: np.uint64) -> bool:
     place = np.searchsorted(hashes, value)
     return bool(place < len(hashes) and hashes[place] == value)

@@ -22,9 +22,9 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.cycle import Opening
 from recrawl.errors import InputError
 from recrawl.features.importance import importance_of
@@ -176,7 +176,7 @@ class RecordedWorld:
         self._before[first] = self._seen[first]  # there was no copy before
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outcomes(
     pages: PageIds, at: float, stale_since: FloatArray, has_copy: BoolArray, born: FloatArray, died: FloatArray
 ) -> ByteArray:
@@ -194,7 +194,7 @@ def _outcomes(
     return outcome
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_up(
     pages: PageIds,
     outcome: ByteArray,
@@ -213,7 +213,7 @@ def _add_up(
                 row += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see(
     pages: PageIds,
     outcome: ByteArray,

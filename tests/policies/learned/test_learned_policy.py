@@ -20,9 +20,8 @@ from recrawl.policies.learned.rounds import longest, spread
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, random_tables, tables
-
-mini = pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the gitweb-mini recording is not beside the project")
+from support.real_recordings import THREE_SITES
+from support.small_recordings import random_tables, tables
 
 
 def learned(spec: str = "learned", seed: int = 1) -> Learned:
@@ -143,10 +142,9 @@ def test_a_page_without_a_copy_has_no_explanation() -> None:
         learned().explain(0)
 
 
-@mini
 def test_real_pages() -> None:
     """On three real sites, weekly at 5%, it finds at least 1.7 times as many changes as the oldest-first rule."""
-    web = Recording.open(GITWEB_MINI).window(0, 364).fixed()
+    web = Recording.open(THREE_SITES).window(0, 364).fixed()
     found = make_measures("ChangeRate")
     rates = {
         spec: crawl(web, spec, Plan(7.0, 0.05, seed=1, exact_links=False), found).value(found[0])

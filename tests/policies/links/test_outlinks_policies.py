@@ -23,7 +23,8 @@ from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 from support.handmade_memory import visits
-from support.small_recordings import GITWEB_MINI, Tables, recording, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Tables, recording, tables
 
 # -- history ----------------------------------------------------------------------------------------------------------
 
@@ -183,10 +184,9 @@ def test_objectives_differ() -> None:
         make_policy("lbla(explore=2)", Setting(1))
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_real_pages() -> None:
     """On real pages lbla finds more new links than the same visits by age, and no more than the oracle of links."""
-    real = Recording.open(GITWEB_MINI).window(0.0, 182.0)
+    real = Recording.open(THREE_SITES).window(0.0, 182.0)
     measures = make_measures("NewLinks")
     plan = Plan(7.0, 0.1)
     age, lbla, best = (

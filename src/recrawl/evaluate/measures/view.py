@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.policy import Truth
 from recrawl.visits import Outcome, Visits
@@ -146,13 +146,13 @@ class CycleView:
         return np.asarray(self.at - seen[there])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _snapshot(stale_since: FloatArray, held: BoolArray, out: FloatArray) -> None:
     for p in range(len(out)):
         out[p] = stale_since[p] if held[p] else np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_stale(since: FloatArray, died: FloatArray, at: float) -> int:
     count = 0
     for p in range(len(since)):
@@ -161,7 +161,7 @@ def _count_stale(since: FloatArray, died: FloatArray, at: float) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _integrate(since: FloatArray, a: float, b: float, weights: FloatArray) -> tuple[float, float, float]:
     """Sum w (b-a), w (time fresh in (a, b]), and w ((b-s)^2 - (max(a,s)-s)^2)/2 over the pages with a copy."""
     page_days, fresh, age = 0.0, 0.0, 0.0
@@ -180,7 +180,7 @@ def _integrate(since: FloatArray, a: float, b: float, weights: FloatArray) -> tu
     return page_days, fresh, age
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fresh_now(stale_since: FloatArray, held: BoolArray, at: float) -> tuple[int, int]:
     fresh, copies = 0, 0
     for p in range(len(stale_since)):

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, mix
+from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
@@ -32,6 +32,7 @@ from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.wordings import wordings
 from recrawl.features.pagerank import pagerank
 from recrawl.features.recorded_copies import RecordedCopies
+from recrawl.hashing import mix
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 
@@ -180,8 +181,7 @@ class SearchFreshness(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries with hits, and their number."""
-        values = quality_of(view).fresh
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).fresh)
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,15 +193,12 @@ class SearchPrecision(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries that some live page answers, and their number."""
-        values = quality_of(view).precision
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).precision)
 
 
-@measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")
-def _freshness_at_10() -> Measure:
-    return SearchFreshness()
+def _known(values: FloatArray) -> tuple[float, float]:
+    return float(np.nansum(values)), int((~np.isnan(values)).sum())
 
 
-@measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")
-def _map_at_10() -> Measure:
-    return SearchPrecision()
+measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")(SearchFreshness)
+measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")(SearchPrecision)

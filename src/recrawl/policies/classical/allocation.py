@@ -9,13 +9,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit, vectorize
 
 from recrawl.columns import FloatArray, PageIds, TieArray
+from recrawl.compiled import kernel, ufunc
+from recrawl.hashing import GOLDEN
 
 Allocation = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
 TOLERANCE = 1e-12  # relative, of the multiplier lambda
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def harmonic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
@@ -101,7 +101,7 @@ def proportional(cap: FloatArray, weight: FloatArray, total: float) -> FloatArra
     return share
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _states(values: TieArray) -> tuple[PageIds, PageIds]:
     """Number the distinct values as they appear; return where each appears first, and every row's number.
 
@@ -115,7 +115,7 @@ def _states(values: TieArray) -> tuple[PageIds, PageIds]:
     first = np.empty(len(values), dtype=np.int64)
     count = 0
     for i in range(len(values)):
-        slot = (values[i] * _GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
+        slot = (values[i] * GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
         while slots[slot] >= 0 and values[first[slots[slot]]] != values[i]:
             slot = (slot + np.uint64(1)) & np.uint64(size - 1)
         if slots[slot] < 0:
@@ -148,7 +148,7 @@ def _multiplier(spent: Callable[[float], float], R: float, low: float, high: flo
     return (low + high) / 2
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _harmonic(mu: float, D: float, multiplier: float) -> float:
     # the formula of `harmonic_rates`, written without the difference of nearly equal numbers
     if mu <= 0.0 or D <= 0.0:
@@ -156,7 +156,7 @@ def _harmonic(mu: float, D: float, multiplier: float) -> float:
     return 2.0 * mu / multiplier / (1.0 + math.sqrt(1.0 + 4.0 * mu / (multiplier * D)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_harmonic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     total = 0.0
     for i in range(len(D)):
@@ -164,7 +164,7 @@ def _sum_harmonic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     return total
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _periodic(mu: float, D: float, multiplier: float) -> float:
     """Solve 1 - (1 + x) exp(-x) = y for x, y = lambda D / mu, and return rho = D / x.
 
@@ -185,7 +185,7 @@ def _periodic(mu: float, D: float, multiplier: float) -> float:
             return D / x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_periodic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     total = 0.0
     for i in range(len(D)):

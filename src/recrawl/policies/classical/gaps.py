@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import ByteArray, FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.visits import Outcome, Visits
 
@@ -86,7 +86,7 @@ def complete_rate(changes: FloatArray, days: FloatArray) -> FloatArray:
     return np.asarray((changes + 0.5) / (days + PSEUDO_DAYS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log(
     pages: PageIds,
     length: FloatArray,
@@ -108,7 +108,7 @@ def _log(
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(
     pages: PageIds,
     unchanged: FloatArray,
@@ -122,7 +122,7 @@ def _solve(
         rate[page] = _likeliest(head[page], gap, before, unchanged[page], pseudo)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _likeliest(head: int, gap: FloatArray, before: IntArray, unchanged: float, pseudo: float) -> float:
     """Solve the likelihood equation for one page by Newton's method.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.arguments import Share
-from recrawl.columns import FloatArray, IntArray, PageIds, mix
+from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.hashing import mix
 from recrawl.memory import Memory
 from recrawl.policies.clusters.groups import GroupSampling
 from recrawl.policies.clusters.sampling import means

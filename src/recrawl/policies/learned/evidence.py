@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.policies.learned.places import LEVELS, SITE
 
 HALF_LIFE = 4.0  # cycles
@@ -73,7 +73,7 @@ class Evidence:
         _describe(pages, ids, float(cycle), self.groups, self.seen, self.base, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update(
     pages: PageIds, ids: IntArray, changed: BoolArray, gap: FloatArray, cycle: float, groups: FloatArray
 ) -> None:
@@ -93,7 +93,7 @@ def _update(
             g[_KN] += y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(pages: PageIds, ids: IntArray, groups: FloatArray, seen: npt.NDArray[np.float32]) -> None:
     for p in pages:
         for level in range(ids.shape[1]):
@@ -101,7 +101,7 @@ def _settle(pages: PageIds, ids: IntArray, groups: FloatArray, seen: npt.NDArray
             seen[p, level, 1] = groups[ids[p, level], _K]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _describe(
     pages: PageIds,
     ids: IntArray,

@@ -28,9 +28,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.policies.learned.evidence import CHANGES, EXPOSURE, Evidence
 from recrawl.policies.learned.page_history import RATES, History
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SITE, Places
@@ -102,7 +102,7 @@ class Prior:
         return np.asarray(_chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float) -> FloatArray:
     out = np.empty(len(pages))
     for i in range(len(pages)):
@@ -114,7 +114,7 @@ def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, stren
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chances(
     pages: PageIds,
     mean: FloatArray,
@@ -147,7 +147,7 @@ def _chances(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _loss_of_order(p: FloatArray, changed: BoolArray) -> float:
     p = np.minimum(np.maximum(p, 1e-6), 1.0 - 1e-6)
     log_odds = np.log(p / (1.0 - p))

@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.compiled import kernel
 from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
@@ -98,7 +98,7 @@ def scouts(
     return candidates[order[np.sort(first)]][:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _longest_waiting(
     pages: PageIds, group: IntArray, last: IntArray, tie: TieArray, asked: BoolArray
 ) -> tuple[PageIds, npt.NDArray[np.int64]]:

@@ -20,9 +20,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.columns import FloatArray, PageIds
+from recrawl.compiled import kernel
 
 Days32 = npt.NDArray[np.float32]
 
@@ -188,14 +188,14 @@ def play(
     return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, *columns))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     wider = np.empty(2 * len(array), array.dtype)
     wider[: len(array)] = array
     return wider
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play(
     rng: np.random.Generator,
     born: Days32,
@@ -212,7 +212,7 @@ def _play(
     on: FloatArray,
     off: FloatArray,
     growth: FloatArray,
-) -> tuple[IntArray, Days32, IntArray, Days32]:
+) -> tuple[npt.NDArray[np.int32], Days32, npt.NDArray[np.int32], Days32]:
     pages = len(born)
     page = np.empty(max(2 * pages, 16), np.int32)
     day = np.empty(len(page), np.float32)

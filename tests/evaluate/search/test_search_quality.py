@@ -23,7 +23,8 @@ from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.see.words import bucket_of
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import tables
 
 CAT, DOG, FOX = (bucket_of(word) for word in ("cat", "dog", "fox"))
 
@@ -256,10 +257,9 @@ def test_measures_without_words_are_refused() -> None:
         crawl(Recording.from_arrays(tables(4, [[1.5], []])), "age", Plan(1.0, 0.5), make_measures("MAPAt10"))
 
 
-@pytest.mark.skipif(not GITWEB_MINI.exists(), reason="the recording gitweb-mini is not beside the project")
 def test_search_measures_on_real_pages() -> None:
     """Visiting every page keeps all results fresh; the measures are shares, and age in a crawl that visits little."""
-    web = Recording.open(GITWEB_MINI).window(0.0, 56.0)
+    web = Recording.open(THREE_SITES).window(0.0, 56.0)
     measures = make_measures("FreshnessAt10,MAPAt10")
     all_pages = crawl(web, "round-robin", Plan(14.0, 1.0, warmup=1), measures)
     few = crawl(web, "round-robin", Plan(14.0, 0.01, warmup=1), measures)

@@ -12,7 +12,8 @@ from recrawl.features.semantic import semantic_vectors
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, PAGE, Feature, around, back, features, matrix, mean_back
 from recrawl.recording.recording import Recording
-from support.small_recordings import GITWEB_MINI, Tables, recording, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Tables, recording, tables
 
 WEEKS = np.array([0.0, 7.0, 14.0, 21.0])
 
@@ -186,10 +187,9 @@ def another_future(made: Tables, after: float) -> Tables:
     return altered
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_features_do_not_see_the_future() -> None:
     """Every feature at a crawl is the same whatever happens after it."""
-    real = Recording.open(GITWEB_MINI)
+    real = Recording.open(THREE_SITES)
     names = {
         "sites": ("site_id", "days", "repo"),
         "pages": ("page_id", "site_id", "path", "born_day", "died_day", "bytes", "text_bytes", "words",

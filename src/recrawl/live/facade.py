@@ -24,7 +24,7 @@ from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, told
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
-from recrawl.quantities import share_or_count, span_days
+from recrawl.spans import budget_of, days_of
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -204,12 +204,12 @@ class Crawl:
         """Return the policy and the plan of the next run: the crawl's own settings where nothing else is given."""
         config = self.directory.config()
         try:
-            every_days, visits = span_days(config.every), share_or_count(config.budget)
+            every_days, visits = days_of(config.every), budget_of(config.budget)
         except InputError as error:
             raise InputError(f"{self.directory.path / 'recrawl.toml'}: {error}") from None
         plan = Plan(
-            every_days if every is None else span_days(every),
-            visits if budget is None else share_or_count(budget),
+            every_days if every is None else days_of(every),
+            visits if budget is None else budget_of(budget),
             config.warmup,
             config.site_cap,
             config.seed,

@@ -14,7 +14,8 @@ from recrawl.papers.outlinks.outlinks_models import class_scores, r_squared
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
 from recrawl.papers.outlinks.outlinks_statistics import statistics
 from recrawl.recording.recording import Recording
-from support.small_recordings import GITWEB_MINI, recording
+from support.real_recordings import THREE_SITES
+from support.small_recordings import recording
 
 
 def test_statistics_by_hand() -> None:
@@ -78,10 +79,9 @@ def test_pages_without_text_can_be_studied() -> None:
     assert set(split.develop) < set(split.train)
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One command writes the page, the figures and the numbers; results are not replaced unasked."""
-    words = ["experiment", "outlinks", str(GITWEB_MINI), "--quick", "--trees", "3", "--no-ngboost", "--out"]
+    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost", "--out"]
     assert main([*words, str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out
     assert "NNL-ET LBLA" in told

@@ -30,7 +30,8 @@ from recrawl.policies.topk import TopK
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, Script, open_policies, random_tables, recording
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Script, open_policies, random_tables, recording
 
 SECOND = 1 / math.log(3)  # what a changed page gains at rank 2
 VISITS = Script({2: (2, 0), 3: (1, 2), 4: (3, 0)})
@@ -194,9 +195,7 @@ class ByNewLinks:
 
 def test_measuring_does_not_change_the_crawl() -> None:
     """A policy that goes by new links makes the same visits whether new links are measured or not."""
-    if not GITWEB_MINI.is_dir():
-        pytest.skip("gitweb-mini is not here")
-    web = Recording.open(GITWEB_MINI).window(300, 364)
+    web = Recording.open(THREE_SITES).window(300, 364)
 
     def rates(text: str) -> list[float]:
         result = crawl(web, lambda setting: TopK(ByNewLinks()), Plan(7.0, 0.1, 2), make_measures(text))
