@@ -9,6 +9,7 @@ visit that saw it. What happened between two visits is not known, so compare at 
 import csv
 import sys
 from collections import defaultdict
+from itertools import pairwise
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -33,7 +34,7 @@ def to_tables(visits: dict[str, list[tuple[float, str]]]) -> dict:
     changes = [
         (page, day - first)
         for page, seen in enumerate(visits.values())
-        for (_, before), (day, after) in zip(seen, seen[1:], strict=False)
+        for (_, before), (day, after) in pairwise(seen)
         if after != before
     ]
     count = len(visits)

@@ -17,6 +17,7 @@ LAYERS = [
         "spans",
         "registry",
         "plugins",
+        "extras",
         "clock",
         "progress",
         "arguments",
@@ -83,4 +84,16 @@ def test_only_fetch_remember_and_servers_do_network_io() -> None:
             for n in ast.walk(ast.parse(path.read_text()))
         ):
             wrong.append(str(path))
+    assert not wrong
+
+
+def test_the_sql_of_a_crawl_is_in_its_store() -> None:
+    """Nobody but live/store*.py speaks to a crawl's SQLite file; all others call methods with names."""
+    wrong = [
+        f"{path.relative_to(SOURCE)}:{node.lineno}"
+        for path in SOURCE.rglob("*.py")
+        if not path.name.startswith("store") or path.parent.name != "live"
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and node.attr == "db"
+    ]
     assert not wrong

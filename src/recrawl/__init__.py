@@ -75,7 +75,10 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _MODULE:
         raise AttributeError(f"module 'recrawl' has no attribute {name!r}")
-    value = getattr(import_module(f"recrawl.{_MODULE[name]}"), name)
+    from recrawl.extras import extras_named
+
+    with extras_named():
+        value = getattr(import_module(f"recrawl.{_MODULE[name]}"), name)
     globals()[name] = value
     return value
 

@@ -10,21 +10,14 @@ from recrawl.errors import InputError
 
 
 class Period(Protocol):
-    """Recorded time: its start and end, and when each page was born."""
+    """Recorded time: the days of its start and end, and of each page's birth."""
 
-    @property
-    def start(self) -> float:
-        """Day of the start."""
-        ...
-
-    @property
-    def end(self) -> float:
-        """Day of the end."""
-        ...
+    start: float
+    end: float
 
     @property
     def born(self) -> FloatArray:
-        """Days of birth, one per page."""
+        """One day per page."""
         ...
 
 

@@ -46,7 +46,7 @@ class Registry(Generic[T]):
         """Register the decorated maker under `name`; a built-in name cannot be taken by another package."""
 
         def keep(make: Callable[..., T]) -> Callable[..., T]:
-            if name in self._entries and self._entries[name].make.__module__.startswith("recrawl."):
+            if name in self._entries and str(self._entries[name].make.__module__).startswith("recrawl."):
                 raise InputError(f"the {self.kind} {name!r} is built in; choose another name")
             self._entries[name] = Entry(name, make, formula, source, clairvoyant)
             return make

@@ -73,7 +73,7 @@ def test_68_a_script_in_a_title_or_a_text_is_text_in_the_report(tmp_path: Path) 
     result = crawl(recording, "age", Plan(7.0, 5, 1), MEASURES)
     html = render([Judged("age", True, [1] * 11, 0, result)] * 2, recording, tmp_path)
     assert "<script" not in html
-    assert "&lt;script&gt;alert(1)" in html
+    assert "&lt;script&gt;alert(1)" in html.replace("<wbr>", "")
     assert "default-src 'none'" in html
     assert "<b>" not in word_diff("one <b>x</b>", f"two <b>y</b> {SCRIPT}")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import fastwarc.warc
@@ -191,3 +193,15 @@ def test_the_scope_is_hosts_prefixes_and_denials(tmp_path: Path) -> None:
     inside = ["http://a.example/", "https://b.example/docs/x"]
     outside = ["http://b.example/", "http://a.example/private/x", "http://a.example/x/x/x/x/x", "http://c.example/"]
     assert [scope(url) for url in inside + outside] == [True] * 2 + [False] * 4
+
+
+def test_reading_a_store_loads_no_kernels(tmp_path: Path) -> None:
+    """`recrawl status` answers at once: neither numba nor scipy is imported to count rows."""
+    Store.create(tmp_path / "state.sqlite").close()
+    script = (
+        "import sys; from pathlib import Path; from recrawl.live.store import Store;"
+        f"print(Store.open(Path({str(tmp_path / 'state.sqlite')!r}), read_only=True).status()['pages'],"
+        " sorted({'numba', 'scipy'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "0 []\n", ended.stderr

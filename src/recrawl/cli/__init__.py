@@ -11,6 +11,7 @@ from typing import NoReturn
 from recrawl import __version__
 from recrawl.cli.verbs import VERBS
 from recrawl.errors import InputError, RecrawlError
+from recrawl.extras import extras_named
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -49,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     args = build_parser(words[0] if words else None).parse_args(words)
     try:
-        return int(args.run(args) or 0)
+        with extras_named():
+            return int(args.run(args) or 0)
     except InputError as wrong:
         print(f"recrawl: {wrong}", file=sys.stderr)
         return 2

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
@@ -79,6 +78,8 @@ def related(
     held = np.ascontiguousarray(vectors[there], dtype=np.float32)
     workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
     all_pairs = len(held) <= EXACT_UP_TO if exact is None else exact
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
+
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:  # each thread its own products
         if all_pairs or len(held) <= k:
             found, quality, share = _nearest(held, np.arange(len(held)), k, pool, advance), 1.0, 1.0

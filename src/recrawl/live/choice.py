@@ -85,7 +85,6 @@ def load(directory: CrawlDirectory) -> dict[str, Any] | None:
     path = path_of(directory)
     if not path.exists():
         return None
-
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("too large")

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from recrawl.errors import OutputError
-from recrawl.live import views
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store
+from recrawl.live.views import links
 from recrawl.report.result_folder import check_folder, write_folder
 
 CSV_FILES = ("pages.csv", "visits.csv", "links.csv")
@@ -56,7 +56,7 @@ def export_recording(directory: CrawlDirectory, store: Store, folder: Path, forc
 def export_csv(directory: CrawlDirectory, store: Store, folder: Path, force: bool) -> str:
     """Write pages.csv, visits.csv and links.csv."""
     check_folder(folder, force=force, may_replace=CSV_FILES)
-    tables = (store.pages(sort="url", limit=-1), store.all_visits(), views.links(store))
+    tables = (store.pages(sort="url", limit=-1), store.all_visits(), links(store))
     files = {}
     for name, rows in zip(CSV_FILES, tables, strict=True):
         text = io.StringIO()

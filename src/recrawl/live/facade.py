@@ -8,17 +8,16 @@ with Crawl.create("news") as crawl:
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from recrawl.clock import Clock, SystemClock
 from recrawl.errors import InputError
-from recrawl.live import choice, views
+from recrawl.live import choice
 from recrawl.live import config as settings
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
 from recrawl.live.directory import CrawlDirectory
@@ -26,6 +25,12 @@ from recrawl.live.store import Store, told
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.spans import budget_of, days_of
+
+if TYPE_CHECKING:
+    from recrawl.live.forecast import Forecast
+    from recrawl.live.views import PageStory
+    from recrawl.recording.recording import Recording
+    from recrawl.report.comparison_report import ComparisonReport
 
 Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
@@ -95,8 +100,8 @@ class RunResult:
 class CrawledPage:
     """One page of a crawl: its visits, its last change, and what the policy that steers thinks of it."""
 
-    story: views.PageStory
-    next: Any  # a Forecast
+    story: PageStory
+    next: Forecast
 
     @property
     def url(self) -> str:
@@ -116,7 +121,7 @@ class CrawledPage:
     @property
     def why(self) -> str:
         """When the next visit is due and why, as the policy that steers explains it."""
-        return str(self.next.why)
+        return self.next.why
 
 
 class Crawl:
@@ -160,6 +165,8 @@ class Crawl:
 
     def add(self, *urls: str, sitemap: str | None = None) -> tuple[int, int]:
         """Add pages, and those that a sitemap or feed names; return how many were new, and how many there are."""
+        import asyncio  # here, since reading a crawl does without
+
         from recrawl.urls.url import host_of, normalise, why_not
 
         given = [*urls, *(asyncio.run(self._announced(sitemap)) if sitemap else ())]
@@ -278,14 +285,15 @@ class Crawl:
     ) -> CrawledPage:
         """Return one page's story, with the next visit and why (`.why`) by the policy that steers."""
         from recrawl.live.forecast import forecast
+        from recrawl.live.views import show
 
         with self.reading() as store:
-            story = views.show(self.directory, store, url)
+            story = show(self.directory, store, url)
             return CrawledPage(story, forecast(store, story.page, *self.steering(policy, every, budget)))
 
     # -- learning from its own history ------------------------------------------------------------------------------
 
-    def history(self) -> Any:
+    def history(self) -> Recording:
         """Return the crawl's history as a recording in memory."""
         from recrawl.live.history_export import to_tables
         from recrawl.recording.recording import Recording
@@ -303,7 +311,7 @@ class Crawl:
         warmup: int = 0,
         command: str = "",
         advance: Advance = silent,
-    ) -> Any:
+    ) -> ComparisonReport:
         """Compare what policies would have found on the crawl's own history; returns what `recrawl.compare` does."""
         from recrawl.report.comparison_report import compare
 

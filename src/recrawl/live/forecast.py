@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Forecast:
 def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
     policy = make_policy(policy_name, Setting(seed=plan.seed))
-    memory = rebuild(store, policy, cycle_days=plan.cycle_days, seed=plan.seed)
+    memory = rebuild(store, policy, replace(plan, site_cap=0))
     last, running = store.last_due_at(), store.running()
     if running is None:
         memory.begin_cycle()

@@ -10,6 +10,7 @@ from recrawl.columns import PageIds, tie_order
 from recrawl.live.store import Store
 from recrawl.live.store_visits import Rows
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policy import Policy
 from recrawl.visits import Visits
 
@@ -17,21 +18,19 @@ SPARE = 1024  # room for new pages, at least
 LARGE = 1_000_000  # from here on, room for a quarter more pages instead of as many again
 
 
-def rebuild(
-    store: Store, policy: Policy, *, cycle_days: float, seed: int, site_cap: int = 0, pages: Rows | None = None
-) -> Memory:
+def rebuild(store: Store, policy: Policy, plan: Plan, pages: Rows | None = None) -> Memory:
     """Replay all recorded visits, cycle by cycle, into a new memory and the policy.
 
     The memory has room for more pages than there are: pages found during a cycle can be visited in it. When the room
     is used up, the memory is rebuilt larger before the next cycle. `pages` are what `store.load_index` returned.
     """
     rows = store.load_index() if pages is None else pages
-    memory = _columns(store, rows, cycle_days, seed)
+    memory = _columns(store, rows, plan)
     known = _Known(rows, memory)
     due = store.due_at()
     for piece in store.visits_in_order():
         while memory.cycle < piece["cycle"][0]:
-            memory.begin_cycle(site_cap)
+            memory.begin_cycle(plan.site_cap)
             known.seeds(due[memory.cycle])
             policy.begin(memory, due[memory.cycle])
         for part in known.rounds(piece):
@@ -39,7 +38,7 @@ def rebuild(
             policy.learn(memory, visits)
             memory.record(visits)
     while memory.cycle < len(due):  # a cycle that was opened but has no visit yet
-        memory.begin_cycle(site_cap)
+        memory.begin_cycle(plan.site_cap)
     known.seeds(np.inf)
     memory.learn_of(known.found(np.inf), 0.0)
     return memory
@@ -79,6 +78,7 @@ class _Known:
         while len(piece):
             strange = np.flatnonzero(~self.memory.known[piece["page"]])
             if len(strange) and strange[0] == 0:  # added by hand while the cycle ran
+                self.seeds(float(piece["at"][0]))
                 self.memory.learn_of(piece["page"][:1], 0.0)
                 continue
             cut = int(strange[0]) if len(strange) else len(piece)
@@ -99,12 +99,12 @@ def _visits(piece: Rows, discovered: PageIds) -> Visits:
     return Visits(page, at, outcome, *links, size, discovered, length=length)
 
 
-def _columns(store: Store, rows: Rows, cycle_days: float, seed: int) -> Memory:
+def _columns(store: Store, rows: Rows, plan: Plan) -> Memory:
     hosts = max(store.hosts(), default=0)
     room = (len(rows) + len(rows) // 4 if len(rows) > LARGE else 2 * len(rows)) + SPARE
     none = np.zeros(room, dtype=np.int32)
-    memory = Memory(none, none.copy(), cycle_days=cycle_days, seed=seed, sites=2 * hosts + SPARE)
-    _write(memory, rows, 0, seed)
+    memory = Memory(none, none.copy(), cycle_days=plan.cycle_days, seed=plan.seed, sites=2 * hosts + SPARE)
+    _write(memory, rows, 0, plan.seed)
     memory.load_paths = lambda: _paths(store, room)
     return memory
 

@@ -109,22 +109,15 @@ class Session:
         self._stack.close()
 
     def _rebuild(self) -> None:
-        plan, setting = self.plan, Setting(seed=self.plan.seed)
+        setting = Setting(seed=self.plan.seed)
         policy = make_policy(self.policy_name, setting)
         if self.signals is not None:
             policy = Signalled(policy, self.signals.hints)
         self.policy = Guarded(policy, make_policy("age", setting))
-        self.memory: Memory = rebuild(
-            self.store,
-            self.policy,
-            cycle_days=plan.cycle_days,
-            seed=plan.seed,
-            site_cap=plan.site_cap,
-            pages=self._pages,
-        )
+        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages)
         self._pages = None
         self.world = LiveWorld(
-            self.recorder, self.signals, self.memory, plan.seed, self.runner, self.clock.stopping, self.heard
+            self.recorder, self.signals, self.memory, self.plan.seed, self.runner, self.clock.stopping, self.heard
         )
 
     # -- cycles -----------------------------------------------------------------------------------------------------

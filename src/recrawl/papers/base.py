@@ -46,8 +46,12 @@ class Finding:
 
 
 def findings_table(group: str, found: Sequence[Finding]) -> Table:
-    """Say of each claim whether it holds here."""
-    rows = [[f.question, f.claim, f.verdict, f.evidence] for f in found]
+    """Say of each claim whether it holds here; a question stands beside the first of its claims."""
+    asked = [before.question for before in found[:-1]]
+    rows = [
+        ["" if f.question == last else f.question, f.claim, f.verdict, f.evidence]
+        for f, last in zip(found, ["", *asked], strict=True)
+    ]
     return Table((group or "question", "the paper says", "holds here", "evidence"), rows, prose=True)
 
 

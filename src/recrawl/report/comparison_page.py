@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison, Versus
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.report.comparison_table import (
     ORACLE_WORD,
     SPENT_WORD,
-    comparable,
     decimals,
-    heading,
-    joined,
     percent,
-    rows,
+    results_table,
     thrifty,
     versus_reference,
 )
@@ -52,7 +50,7 @@ def page(comparison: Comparison, selection: Selection, drawn: dict[str, Drawing]
         intro=[_crawled(comparison, selection), *(f"Note: {note}." for note in selection.notes)],
         cards=cards(comparison),
         sections=[
-            Section("Results", tables=[results_table(comparison)]),
+            Section("Results", tables=[replace(results_table(comparison), note=_words(comparison))]),
             *figures,
             *([Section("Cycle by cycle, who wins", tables=contests)] if contests else []),
             Section("What is measured", tables=[_measures(comparison)]),
@@ -89,29 +87,10 @@ def _spread(comparison: Comparison) -> str:
     return f"mean and 95% interval of {runs} runs" if runs > 1 else "its value in a single run"
 
 
-def results_table(comparison: Comparison) -> Table:
-    """All policies under all measures, with a bar behind each number."""
-    first, found, length = comparison.measures[0], rows(comparison), bars(comparison)
-    with_oracle = ORACLE in comparison.policies and first.better == "higher"
-    extra = ["of oracle"] * with_oracle + [f"vs {REFERENCE}"] * (REFERENCE in comparison.policies)
-    lead = ["policy", *(["spent"] if thrifty(comparison) else [])]
-    columns = [len(lead) + i + (len(extra) if i else 0) for i in range(len(comparison.measures))]
-    heads = [heading(measure) for measure in comparison.measures]
-    table: list[list[str]] = []
-    best: set[tuple[int, int]] = set()
-    bar: dict[tuple[int, int], float] = {}
-    for r, row in enumerate(found):
-        more = [row.of_oracle] * with_oracle + [row.versus] * (REFERENCE in comparison.policies)
-        cells = [joined(cell) for cell in row.cells]
-        table.append([*(row.policy, row.spent)[: len(lead)], cells[0], *more, *cells[1:]])
-        best |= {(r, c) for c, cell in zip(columns, row.cells, strict=True) if cell.best}
-        bar |= {(r, c): length[row.policy][i] for i, c in enumerate(columns)}
+def _words(comparison: Comparison) -> str:
     words = ["Best in colour; a longer bar is better; ↓ lower is better."]
     words += ["± is the 95% t-interval over the runs, * a paired t-test significant at 95%."] * (_runs(comparison) > 1)
-    words += [SPENT_WORD] * thrifty(comparison) + [ORACLE_WORD] * (ORACLE in comparison.policies)
-    bounds = frozenset(r for r, row in enumerate(found) if row.clairvoyant)
-    return Table([*lead, heads[0], *extra, *heads[1:]], table, " ".join(words), frozenset(best), bars=bar,
-                 bounds=bounds)  # fmt: skip
+    return " ".join(words + [SPENT_WORD] * thrifty(comparison) + [ORACLE_WORD] * (ORACLE in comparison.policies))
 
 
 def cards(comparison: Comparison) -> list[Card]:
@@ -150,21 +129,6 @@ def _surely(comparison: Comparison, policy: str, measure: Measure) -> str:
 def _mean(comparison: Comparison, policy: str, measure: Measure) -> str:
     mean = comparison.summary(policy, measure).mean
     return f"{mean:.{decimals([mean])}f}{' ' + measure.unit if measure.unit else ''}"
-
-
-def bars(comparison: Comparison) -> dict[str, list[float]]:
-    """Return for every policy and measure the length of the bar behind the number, in percent: longer is better."""
-    lengths: dict[str, list[float]] = {policy: [] for policy in comparison.policies}
-    for measure in comparison.measures:
-        means = {
-            policy: comparison.summary(policy, measure).mean if comparable(comparison, policy, measure) else math.nan
-            for policy in comparison.policies
-        }
-        known = [mean for mean in means.values() if mean > 0]
-        for policy, mean in means.items():
-            share = (mean / max(known) if measure.better == "higher" else min(known) / mean) if mean > 0 else 0.0
-            lengths[policy].append(round(100 * share, 1))
-    return lengths
 
 
 def contest_tables(comparison: Comparison) -> list[Table]:

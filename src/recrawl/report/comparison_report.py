@@ -22,6 +22,7 @@ from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.crawl import clairvoyant
 from recrawl.evaluate.measures.all_measures import make_measure, make_measures
 from recrawl.evaluate.measures.measure import Measure
+from recrawl.extras import extras_named
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
@@ -51,7 +52,7 @@ class ComparisonPlot:
         Path(path).write_bytes(self.svg if Path(path).suffix == ".svg" else self.png)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonReport:
     """The results of a comparison, for people (table, plots, report) and for programs (dictionary, frame)."""
 
@@ -86,7 +87,7 @@ class ComparisonReport:
         self.show(Console(file=text, highlight=False))
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
-    __str__ = table
+    __repr__ = table
 
     @property
     def headline(self) -> str:
@@ -156,9 +157,10 @@ class ComparisonReport:
     @cached_property
     def files(self) -> dict[str, bytes]:
         """All files of the report by name."""
-        from recrawl.report.comparison_page import report_files
+        with extras_named():
+            from recrawl.report.comparison_page import report_files
 
-        return report_files(self.comparison, self.selection)
+            return report_files(self.comparison, self.selection)
 
     def _repr_html_(self) -> str:
         from recrawl.report.comparison_table import heading, rows
@@ -215,9 +217,10 @@ def compare(
     chosen = evaluation.check(recording, chosen, plan, folds=folds, repeats=repeats)
     if budgets == "curve":
         budgets = _curve(recording, plan, folds)
-    comparison = evaluation.compare(
-        recording, chosen, listed, plan, folds=folds, repeats=repeats, budgets=budgets, jobs=jobs, advance=advance
-    )
+    with extras_named():
+        comparison = evaluation.compare(
+            recording, chosen, listed, plan, folds=folds, repeats=repeats, budgets=budgets, jobs=jobs, advance=advance
+        )
     said = (*notes, *_notes(recording, plan, folds))
     return ComparisonReport(comparison, Selection.of(recording, slices, said, command))
 

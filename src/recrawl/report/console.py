@@ -35,14 +35,17 @@ def print_tables(intro: Iterable[str], notes: Iterable[str], tables: Iterable[Ta
     print_lines(console, [*intro, *(f"note: {note}" for note in notes)])
     for table in tables:
         console.print()
-        console.print(_rich(table))
+        console.print(terminal_table(table))
         print_lines(console, [table.note] if table.note else [], "dim")
 
 
-def _rich(table: Table) -> TerminalTable:
+def terminal_table(table: Table) -> TerminalTable:
+    """Return a table for a terminal: numbers to the right, the best in bold, nothing but sentences wrapped."""
+    texts = table.texts
     shown = TerminalTable(box=None, header_style="bold", pad_edge=False)
     for i, head in enumerate(table.heads):
-        shown.add_column(Text(head), justify="left" if i == 0 or table.prose else "right")
+        left = i == 0 or table.prose or i in texts
+        shown.add_column(Text(head), justify="left" if left else "right", no_wrap=not (table.prose or i in texts))
     for r, row in enumerate(table.rows):
         cells = (Text(cell, style="bold" if (r, c) in table.best else "") for c, cell in enumerate(row))
         shown.add_row(*cells, style="dim italic" if r in table.bounds else "bold" if r in table.sums else "")

@@ -179,8 +179,10 @@ def inline(svg: bytes, name: str) -> Markup:
     text = svg.decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
+    most = f"max-width: {1.4 * float(width[1]):.0f}px" if width else ""  # letters of one size in all figures
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r"fill: #ffffff(?=[;\"])", "fill: none", text)
     text = text.replace(INK, "currentColor").replace(GRID, "var(--grid)")
-    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{name}"', 1))
+    return Markup(text.replace("<svg", f'<svg role="img" aria-label="{name}" style="{most}"', 1))

@@ -181,8 +181,7 @@ class SearchFreshness(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries with hits, and their number."""
-        values = quality_of(view).fresh
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).fresh)
 
 
 @dataclass(frozen=True, repr=False)
@@ -194,8 +193,11 @@ class SearchPrecision(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries that some live page answers, and their number."""
-        values = quality_of(view).precision
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).precision)
+
+
+def _known(values: FloatArray) -> tuple[float, float]:
+    return float(np.nansum(values)), int((~np.isnan(values)).sum())
 
 
 measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")(SearchFreshness)

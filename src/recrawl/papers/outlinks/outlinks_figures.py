@@ -119,12 +119,13 @@ def figure8(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     names, rho = experiment.correlations
     figure, (axis,) = sheet.panels(height=4.6 if sheet.narrow else 8.0, width=9.5)
     image = axis.imshow(np.nan_to_num(rho), cmap="RdYlGn", vmin=-1, vmax=1)
-    axis.set_xticks(range(len(names)), names, rotation=90)
-    axis.set_yticks(range(len(names)), names)
-    for i, j in np.ndindex(rho.shape):
+    size = 5.5 if sheet.narrow else 9
+    axis.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+    axis.set_yticks(range(len(names)), names, fontsize=size)
+    for i, j in np.ndindex(rho.shape) if not sheet.narrow else ():
         if i != j and not np.isnan(rho[i, j]):
             axis.text(j, i, f"{rho[i, j]:.2f}".replace("0.", "."), ha="center", va="center", fontsize=6, color=INK)
-    figure.colorbar(image, ax=axis, shrink=0.6)
+    figure.colorbar(image, ax=axis, shrink=0.6, orientation="horizontal" if sheet.narrow else "vertical")
     return figure
 
 
@@ -186,6 +187,7 @@ def figure12(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
 def figure14(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Correlations of rankings with targets."""
     figure, axes = _panels(sheet, 3.2, 12.5)
+    size = 5.5 if sheet.narrow else 7
     for axis, where in axes:
         held = experiment.rankings[where]
         rho = np.array([[ranking.rho[target] for ranking in held] for target in ("LCR", "NL", "NNL")])
@@ -195,7 +197,7 @@ def figure14(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
         axis.set_xticks(range(len(held)), [ranking.name for ranking in held], rotation=60, ha="right")
         axis.set_yticks(range(3), ("LCR", "NL", "NNL"))
         for i, j in np.ndindex(rho.shape):
-            axis.text(j, i, "–" if np.isnan(rho[i, j]) else f"{rho[i, j]:.2f}", ha="center", va="center", fontsize=7)
+            axis.text(j, i, "–" if np.isnan(rho[i, j]) else f"{rho[i, j]:.2f}", ha="center", va="center", fontsize=size)
     return figure
 
 

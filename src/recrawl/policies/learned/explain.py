@@ -48,7 +48,7 @@ class Explanation:
         when = {None: "no visit is in sight", 0: "visited in this cycle"}.get(
             self.next_visit, f"next visit in about {self.next_visit} cycles"
         )
-        head = f"page {self.page}: {self.chance:.0%} likely to have changed, score {self.score:.3g}; {when}"
+        head = f"{self.chance:.0%} likely to have changed, score {self.score:.3g}; {when}"
         return "\n".join([head, *(f"  {cause.effect:+.2f}  {cause.words}" for cause in self.causes)])
 
 
