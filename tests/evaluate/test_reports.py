@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from recrawl.evaluate.compare import compare
-from recrawl.evaluate.crawl import Plan
 from recrawl.evaluate.measures.all_measures import make_measures
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.report.comparison_page import report_files
 from recrawl.report.comparison_table import bars

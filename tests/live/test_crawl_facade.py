@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from recrawl.live.crawl import Crawl
 
 from recrawl.errors import InputError, StoreError
 from recrawl.evolve.evolution import EvolutionSettings
+from recrawl.live.facade import Crawl
 from recrawl.simulate.replay import ReplayServer
 from recrawl.simulate.synthetic.synthesis import synthesize
 from support.live_crawls import Days, seeds, served, settings

@@ -85,7 +85,16 @@ def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
 
 
 def _results(judged: list[Judged]) -> Table:
-    heads = ("policy", "crawled", "changes found", "of oracle", "vs age", "visits that found one", "freshness", "new pages")
+    heads = (
+        "policy",
+        "crawled",
+        "changes found",
+        "of oracle",
+        "vs age",
+        "visits that found one",
+        "freshness",
+        "new pages",
+    )
     rows = [
         [
             row["policy"], row["how"], f"{row['changes']:,}", f"{100 * row['of_oracle']:.0f}%",
