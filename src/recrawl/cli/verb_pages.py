@@ -7,9 +7,10 @@ import json
 import sys
 from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
 from recrawl.cli.options import add_json
 from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:

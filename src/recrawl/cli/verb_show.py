@@ -7,9 +7,10 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, shown, steering
+from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
 from recrawl.cli.options import add_json
 from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast

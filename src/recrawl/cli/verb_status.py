@@ -6,9 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
 from recrawl.cli.options import add_json
 from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory

@@ -24,7 +24,7 @@ def learn(crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, ad
     recording, directory = crawl.history(), crawl.directory
     names = split_specs(policies)
     if any(".py:" in name for name in names):
-        raise InputError("a learnt choice names no code: a policy of your own needs an entry point (docs/policies.md)")
+        raise InputError("a learnt choice names no code: a policy of your own needs an entry point (docs/plugins.md)")
     if evolve is not None:
         from recrawl.evolve.breeding import evolve_formula
 
