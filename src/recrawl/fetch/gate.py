@@ -67,6 +67,11 @@ class Gate:
         state = self._hosts.get(host)
         return self.settings.min_delay_s if state is None else self._delay_s(state)
 
+    def pace_s(self, host: str) -> float:
+        """Seconds from one request to the next, as far as is known: the delay and the host's latency."""
+        state = self._hosts.get(host)
+        return self.delay_s(host) + (state.latency_s if state else 0.0)
+
     def _delay_s(self, state: _Host) -> float:
         settings = self.settings
         adaptive = min(settings.latency_factor * state.latency_s, settings.max_delay_s)

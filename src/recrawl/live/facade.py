@@ -243,7 +243,7 @@ class Crawl:
         learnt = choice.load(self.directory)
         running = self._session is not None or self.directory.is_locked()
         with self.reading() as store:
-            numbers = store.status()
+            numbers = {**store.status(), "barred": store.count_barred()}
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(

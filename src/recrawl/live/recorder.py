@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recrawl.columns import PageIds
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
@@ -53,7 +54,7 @@ class Arrived(NamedTuple):
 
 
 class Recorder:
-    """Records the visits of a round; `rows` and `found` are what they showed, once on disk."""
+    """Records visits; `rows` and `found` are what they showed, once on disk."""
 
     def __init__(
         self,
@@ -77,8 +78,14 @@ class Recorder:
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
     def begin(self, cycle: int) -> None:
-        """Begin a round of visits of this cycle."""
+        """Begin the visits of this cycle."""
         self._cycle, self.rows, self.found = cycle, {}, []
+
+    def take(self) -> tuple[dict[int, tuple[float, ...]], PageIds]:
+        """Return what the visits recorded since the last time showed: rows by page, and the pages discovered."""
+        rows, found = self.rows, np.array(self.found, dtype=np.int64)
+        self.rows, self.found = {}, []
+        return rows, found
 
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""

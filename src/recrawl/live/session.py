@@ -84,6 +84,7 @@ class Session:
             self.runner = stack.enter_context(asyncio.Runner())
             self._spare_collector(stack)
             self._open_fetcher(stack)
+            self._closing = stack.enter_context(ExitStack())
             self._rebuild()
 
     def _spare_collector(self, stack: ExitStack) -> None:
@@ -94,7 +95,7 @@ class Session:
         gc.set_threshold(*COLLECT_AFTER)
 
     def _open_fetcher(self, stack: ExitStack) -> None:
-        scope = with_hosts(self.config, list(self.store.hosts().values()), year_of(self.clock.now()))
+        scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
@@ -116,9 +117,11 @@ class Session:
         self.policy = Guarded(policy, make_policy("age", setting))
         self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages)
         self._pages = None
+        self._closing.close()
         self.world = LiveWorld(
             self.recorder, self.signals, self.memory, self.plan.seed, self.runner, self.clock.stopping, self.heard
         )
+        self._closing.callback(self.world.close)
 
     # -- cycles -----------------------------------------------------------------------------------------------------
 
@@ -158,8 +161,11 @@ class Session:
         at, budget = self._open_cycle() if running is None else (running.at, running.budget)
         cycle = self.memory.cycle + (running is None)
         chooser = EveryPage(self.policy) if cycle <= self.plan.warmup else self.policy
-        cap, resumed = self.plan.site_cap, running is not None
-        run_cycle(self.world, self.memory, chooser, budget, at, site_cap=cap, resumed=resumed)
+        cap, share = self.plan.site_cap, 1.0 if cycle <= self.plan.warmup else self.plan.discovery
+        self.world.hurries = cycle > self.plan.warmup
+        run_cycle(
+            self.world, self.memory, chooser, budget, at, site_cap=cap, discovery=share, resumed=running is not None
+        )
         with self.store.transaction():
             self.store.finish_cycle(cycle)
 
@@ -175,5 +181,5 @@ class Session:
 
     def budget_of(self, cycle: int) -> int:
         """Visits in a cycle: in the warm-up all pages, later the plan's budget for the pages known now."""
-        alive = int((self.memory.known & ~self.memory.gone).sum())
-        return alive if cycle <= self.plan.warmup else self.plan.visits_among(alive)
+        held, waiting = int(self.memory.held().sum()), int(self.memory.unfetched().sum())
+        return held + waiting if cycle <= self.plan.warmup else self.plan.visits_among(held, waiting)
