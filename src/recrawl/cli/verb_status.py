@@ -43,6 +43,9 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
         f"{found['visits']:,} visits: {found['changed']:,} changed, {found['unchanged']:,} unchanged, "
         f"{found['first']:,} first, {found['gone']:,} gone, {found['failed']:,} failed",
     ]
+    if found["barred"]:
+        said = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["barred"].items()))
+        lines.append(f"not visited now: {said}; they cost no budget")
     cycle = found["cycle"]
     if cycle is None:
         lines.append("no cycle yet: recrawl run")

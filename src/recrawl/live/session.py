@@ -8,10 +8,12 @@ import json
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from typing import Any
 
 from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.cycle import EveryPage, run_cycle
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
@@ -32,6 +34,7 @@ from recrawl.policies.catalogue import make_policy
 from recrawl.policies.guarded import Guarded
 from recrawl.policies.signalled import Signalled
 from recrawl.policy import Setting
+from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 
 LOOK_AGAIN_S = 60.0
@@ -96,6 +99,7 @@ class Session:
 
     def _open_fetcher(self, stack: ExitStack) -> None:
         scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
+        self._note_scope(scope)
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
@@ -105,6 +109,14 @@ class Session:
         discovery.restore(self.store.templates(), self.store.pages_by_host().items())
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
         self.signals = Signals(self.store, self.fetcher, scope, discovery) if self.config.signals else None
+
+    def _note_scope(self, scope: Scope) -> None:
+        """Try pages again that were out of scope, if the scope is another than last time."""
+        told = repr(replace(scope, year=None))
+        if self.store.meta("scope") != told:
+            with self.store.transaction():
+                self.store.set_meta("scope", told)
+                self.store.unbar(Bar.OUT_OF_SCOPE)
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()

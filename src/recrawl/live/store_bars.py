@@ -15,6 +15,15 @@ class StoredBars:
 
     db: sqlite3.Connection
 
+    def meta(self, key: str) -> str | None:
+        """Return what is noted under a name; None: nothing."""
+        row = self.db.execute("select value from meta where key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Note something under a name."""
+        self.db.execute("insert or replace into meta values (?, ?)", (key, value))
+
     def barred(self) -> list[tuple[int, int]]:
         """Return the pages that are barred by themselves, with the reason."""
         return self.db.execute("select page, reason from barred").fetchall()

@@ -71,8 +71,8 @@ class LiveWorld:
         self._cycle = 0
         self._round = 0
         self.hurries = True  # False: a cycle takes as long as its visits take
-        self.least_cycle_s = LEAST_CYCLE_S
-        self._ends_at = np.inf
+        self.room_s: float | None = None  # seconds that a cycle's visits may take; None: until the next is due
+        self._ends_s = np.inf  # on the monotonic clock
 
     @property
     def under_way(self) -> int:
@@ -82,8 +82,8 @@ class LiveWorld:
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Listen to what sites say, once a cycle, and return what was planned and spent before a restart."""
         self._cycle, self._round = cycle, self.store.last_round(cycle)
-        lasts = max(self.memory.cycle_days, self.least_cycle_s / DAY_S)
-        self._ends_at = self.fetcher.clock.now() + lasts if self.hurries else np.inf
+        lasts_s = max(self.memory.cycle_days * DAY_S, LEAST_CYCLE_S) if self.room_s is None else self.room_s
+        self._ends_s = self.fetcher.clock.monotonic_s() + lasts_s if self.hurries else np.inf
         self.recorder.begin(cycle)
         self.standing.begin()
         spent = self.store.visits_in(cycle)
@@ -150,7 +150,7 @@ class LiveWorld:
     def _room(self, host: str) -> int:
         """How many requests a host can take before the cycle ends."""
         gate = self.fetcher.gate
-        left_s = min((self._ends_at - self.fetcher.clock.now()) * DAY_S, MANY_S) - gate.ready_in_s(host)
+        left_s = min(self._ends_s - self.fetcher.clock.monotonic_s(), MANY_S) - gate.ready_in_s(host)
         return 0 if left_s <= 0 else 1 + int(left_s / max(gate.pace_s(host), LEAST_S))
 
     def _visits(self) -> Visits:
