@@ -306,14 +306,17 @@ class Crawl:
         every: Amount = None,
         budget: Amount = None,
         advance: Advance = silent,
+        anyway: bool = False,
     ) -> choice.PolicyChoice:
         """Replay the history under candidate policies and keep the best: what policy = "auto" means from now on.
+
+        It stays what it was unless the best is surely better, or `anyway`; the choice's notes say what is missing.
 
         With `evolve` (EvolutionSettings), a formula bred on this history, models/evolved.json, is a candidate too.
         """
         from recrawl.live.learning import learn
 
-        return learn(self, policies, measure, evolve, self.steering(None, every, budget)[1], advance)
+        return learn(self, policies, measure, evolve, self.steering(None, every, budget)[1], advance, anyway=anyway)
 
     def export(self, what: str, folder: str | Path, *, force: bool = False) -> str:
         """Write the history as a "recording", as "csv" tables or as "warc" bodies; return what was written."""
