@@ -56,6 +56,7 @@ class LivingWeb:
     slow_delay_s: int = 1  # the slow host's Crawl-delay
     day: int = 0
     log: list[tuple[str, str]] = field(default_factory=list)  # host, path
+    authorised: dict[str, set[str]] = field(default_factory=dict)  # by host: the credentials that were sent
     port: int = 0
     outage_port: int = 0
 
@@ -94,6 +95,8 @@ class LivingWeb:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         host = (request.host or "").rsplit(":", 1)[0]
         self.log.append((host, request.path))
+        if told := request.headers.get("Authorization"):
+            self.authorised.setdefault(host, set()).add(told)
         headers = {"Connection": "close"} if host == OUTAGE else {}
         if request.path == "/robots.txt":
             rules = {SHUT: "Disallow: /", SLOW: f"Crawl-delay: {self.slow_delay_s}\nAllow: /"}

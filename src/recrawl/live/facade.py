@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.clock import Clock, SystemClock
 from recrawl.errors import InputError
-from recrawl.live import choice
-from recrawl.live import config as settings
+from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, told
@@ -119,7 +118,7 @@ class Crawl:
     @classmethod
     def create(cls, path: str | Path, config: str | None = None, *, clock: Clock | None = None) -> Crawl:
         """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default."""
-        return cls(CrawlDirectory.init(Path(path), settings.DEFAULT if config is None else config), clock)
+        return cls(CrawlDirectory.init(Path(path), settings_template.TEMPLATE if config is None else config), clock)
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Clock | None = None) -> Crawl:
@@ -191,6 +190,7 @@ class Crawl:
             config.warmup,
             config.site_cap,
             config.seed,
+            discovery=config.discovery,
         )
         return policy if policy and policy != choice.AUTO else choice.resolve(self.directory, policy), plan
 

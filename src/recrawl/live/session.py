@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from recrawl.clock import DAY_S, Clock, SystemClock
@@ -63,6 +64,7 @@ class Session:
         self.watch = watch
         self.stopped = False
         self._clock = clock or SystemClock()
+        self._site = cache(self.config.site)
 
     def __enter__(self) -> Session:
         with ExitStack() as stack:
@@ -103,6 +105,7 @@ class Session:
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
+        self.fetcher.gate.own_delay_s = lambda host: self._site(host).delay_s
         self.fetcher.gate.restore(HostState(**json.loads(state)) for state in self.store.gates())
         self.fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in self.store.robots())
         discovery = DiscoveryBudget()
@@ -127,13 +130,25 @@ class Session:
         if self.signals is not None:
             policy = Signalled(policy, self.signals.hints)
         self.policy = Guarded(policy, make_policy("age", setting))
-        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages)
+        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages, self._importance())
         self._pages = None
         self._closing.close()
         self.world = LiveWorld(
-            self.recorder, self.signals, self.memory, self.plan.seed, self.runner, self.clock.stopping, self.heard
+            self.recorder,
+            self.signals,
+            self.memory,
+            self.plan.seed,
+            self.runner,
+            self.clock.stopping,
+            self.heard,
+            self._site,
         )
         self._closing.callback(self.world.close)
+
+    def _importance(self) -> dict[int, float]:
+        """Return what pages of a host are worth, by its number, where the settings say so."""
+        worth = {host: self._site(name).importance for host, name in self.store.hosts().items()}
+        return worth if any(site.importance != 1 for site in self.config.sites) else {}
 
     # -- cycles -----------------------------------------------------------------------------------------------------
 

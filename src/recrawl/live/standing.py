@@ -56,7 +56,7 @@ class Standing:
         """Open a cycle: forget what does not outlast one, and take over what the user paused, resumed or removed."""
         lasting = {host: bar for host, bar in self.store.hosts_barred().items() if bar in LASTING}
         with self.store.transaction():
-            self.store.db.execute("delete from host_bars where reason not in (?, ?)", [int(bar) for bar in LASTING])
+            self.store.forget_hosts_barred()
         self.look()
         self.memory.bars.site[:] = Bar.OPEN
         for host, bar in lasting.items():

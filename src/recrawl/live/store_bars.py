@@ -50,6 +50,10 @@ class StoredBars:
             if reason:
                 self.db.execute("insert or ignore into host_bars values (?, ?)", (host, int(reason)))
 
+    def forget_hosts_barred(self) -> None:
+        """Open the hosts whose reason does not outlast a cycle."""
+        self.db.execute("delete from host_bars where reason not in (?, ?)", [int(bar) for bar in LASTING])
+
     def pause_host(self, host: int, *, paused: bool) -> None:
         """Let a host be passed over until it is resumed."""
         self.db.execute("delete from host_bars where host = ?", (host,))

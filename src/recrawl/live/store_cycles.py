@@ -73,6 +73,15 @@ class StoredCycles:
         """How many visits of a cycle are recorded."""
         return int(self.db.execute("select count(*) from visits where cycle = ?", (cycle,)).fetchone()[0])
 
+    def visits_by_host(self, cycle: int) -> dict[str, int]:
+        """How many visits of a cycle each host has had."""
+        rows = self.db.execute(
+            "select h.name, count(*) from visits v join pages p on p.page = v.page join hosts h on h.host = p.host"
+            " where v.cycle = ? group by h.name",
+            (cycle,),
+        )
+        return dict(rows.fetchall())
+
     def plan(self, cycle: int, number: int, pages: Sequence[int]) -> None:
         """Note the pages of a cycle's round, in their order: planned until their visits are recorded."""
         self.db.executemany(

@@ -8,6 +8,7 @@ restart. A page that cannot be asked is barred, with the reason (live.standing),
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from recrawl.cycle import Opening
 from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.live.bodies import Bodies
+from recrawl.live.config import SiteSettings
 from recrawl.live.judge import judge, validators_of, words_changed
 from recrawl.live.lanes import Lanes
 from recrawl.live.rebuild import fill
@@ -54,7 +56,9 @@ class LiveWorld:
         runner: asyncio.Runner,
         stopping: asyncio.Event,
         heard: Callable[[Heard], None] = lambda _: None,
+        site: Callable[[str], SiteSettings] = lambda _: SiteSettings(),
     ) -> None:
+        self.site = site  # what holds for a host alone
         self.recorder = recorder
         self.signals = signals  # None: what sites say of their pages is not asked for
         self.memory = memory
@@ -70,6 +74,7 @@ class LiveWorld:
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
         self._cycle = 0
         self._round = 0
+        self._asked: Counter[str] = Counter()  # pages asked for in this cycle, by host
         self.hurries = True  # False: a cycle takes as long as its visits take
         self.room_s: float | None = None  # seconds that a cycle's visits may take; None: until the next is due
         self._ends_s = np.inf  # on the monotonic clock
@@ -81,12 +86,12 @@ class LiveWorld:
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Listen to what sites say, once a cycle, and return what was planned and spent before a restart."""
-        self._cycle, self._round = cycle, self.store.last_round(cycle)
+        self._cycle, self._round, spent = cycle, self.store.last_round(cycle), self.store.visits_in(cycle)
         lasts_s = max(self.memory.cycle_days * DAY_S, LEAST_CYCLE_S) if self.room_s is None else self.room_s
         self._ends_s = self.fetcher.clock.monotonic_s() + lasts_s if self.hurries else np.inf
+        self._asked = Counter(self.store.visits_by_host(cycle)) if spent else Counter()
         self.recorder.begin(cycle)
         self.standing.begin()
-        spent = self.store.visits_in(cycle)
         probes = self.runner.run(self._unless_stopped(self.standing.probe()))
         self.standing.write(cycle, [])
         heard, announced = self._hear(at, budget - spent - probes)
@@ -151,7 +156,9 @@ class LiveWorld:
         """How many requests a host can take before the cycle ends."""
         gate = self.fetcher.gate
         left_s = min(self._ends_s - self.fetcher.clock.monotonic_s(), MANY_S) - gate.ready_in_s(host)
-        return 0 if left_s <= 0 else 1 + int(left_s / max(gate.pace_s(host), LEAST_S))
+        room = 0 if left_s <= 0 else 1 + int(left_s / max(gate.pace_s(host), LEAST_S))
+        cap = self.site(host).cap
+        return min(room, cap - self._asked[host]) if cap else room
 
     def _visits(self) -> Visits:
         """Return the visits recorded since the last time, in the order in which their pages were chosen."""
@@ -188,7 +195,9 @@ class LiveWorld:
     async def _ask(self, page: int) -> None:
         (copy,) = self.store.copies([page])
         validators = validators_of(copy)
-        result = await self.fetcher.fetch(Request(copy.url, validators))
+        host = host_of(copy.url)
+        self._asked[host] += 1
+        result = await self.fetcher.fetch(Request(copy.url, validators, self.site(host).headers))
         if self.standing.turned_away(page, result):
             self.lanes.released.append(page)
             return
