@@ -30,6 +30,7 @@ def add(verbs: Any) -> None:
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
+    parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     parser.set_defaults(run=run)
 
@@ -47,7 +48,13 @@ def run(args: argparse.Namespace) -> None:
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
     with View(quiet=args.quiet) as view:
         done = crawl_of(args).run(
-            args.cycles, policy=args.policy, warmup=args.warmup, view=view, stop_on_signals=True, **steering(args)
+            args.cycles,
+            policy=args.policy,
+            warmup=args.warmup,
+            now=args.now,
+            view=view,
+            stop_on_signals=True,
+            **steering(args),
         )
         if done.stopped:
             view.say("stopped: what was visited is recorded, the rest of the cycle waits for the next run")

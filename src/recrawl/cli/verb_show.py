@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
 from recrawl.cli.options import add_json
+from recrawl.cli.parse import time_at
 from recrawl.cli.verbs import new_parser
 from recrawl.plain_text import shown
+from recrawl.spans import dated, iso_of
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -27,6 +29,7 @@ def add(verbs: Any) -> None:
     parser = new_parser(verbs, "show", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
+    parser.add_argument("--at", type=time_at, metavar="TIME", help="the text that we held then: 2026-11-16T12:00")
     add_order(parser)
     add_json(parser)
     parser.set_defaults(run=run)
@@ -34,13 +37,22 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the story."""
+    if args.at is not None:
+        taken_at, text = crawl_of(args).text_at(args.url, args.at)
+        print(json.dumps({"at": iso_of(taken_at), "text": text}) if args.json else shown_lines(taken_at, text))
+        return
     page = crawl_of(args).page(args.url, policy=args.policy, **steering(args))
     story, coming = page.story, page.next
     if args.json:
         told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
-        print(json.dumps(told, indent=2))
+        print(json.dumps(dated(told), indent=2))
     else:
         print("\n".join(_lines(story, coming)))
+
+
+def shown_lines(taken_at: float, text: str) -> str:
+    """Return a version's text for a terminal."""
+    return "\n".join([f"as of {iso_of(taken_at)}:", *map(shown, text.splitlines())])
 
 
 def _lines(story: PageStory, coming: Forecast) -> list[str]:

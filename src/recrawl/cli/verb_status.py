@@ -10,6 +10,7 @@ from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
 from recrawl.cli.options import add_json
 from recrawl.cli.verbs import new_parser
 from recrawl.plain_text import shown
+from recrawl.spans import dated
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
@@ -33,7 +34,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the numbers."""
     crawl = crawl_of(args)
     found = crawl.status()
-    print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(crawl.directory, found)))
+    print(json.dumps(dated(found), indent=2) if args.json else "\n".join(_lines(crawl.directory, found)))
 
 
 def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:

@@ -113,18 +113,13 @@ class Recorder:
                 if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
                     new_links[i] = (0, 0)
             self.store.add_visits(self._cycle, records, new_links)
-            self._keep_manners()
+            keep_manners(self.store, self.fetcher)
             self._keep_feeds(arrived)
         self.found += sorted(page for pages in discovered.values() for page in pages)
         for each, record, new in zip(arrived, records, new_links, strict=True):
             length = np.nan if record.digest is None else record.words
             self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
-
-    def _keep_manners(self) -> None:
-        """Keep what politeness must not forget: every host's gate and robots.txt."""
-        self.store.keep_gates((state.host, _json(state)) for state in self.fetcher.gate.export_changed())
-        self.store.keep_robots((record.origin, _json(record)) for record in self.fetcher.robots.export_changed())
 
     def _keep_feeds(self, arrived: Sequence[Arrived]) -> None:
         """Keep the feeds that pages name, and how many pages of each template were discovered."""
@@ -176,6 +171,12 @@ class Recorder:
         self._known.update(found)
         pages.update(found)
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def keep_manners(store: Store, fetcher: Fetcher) -> None:
+    """Keep what politeness must not forget, within a transaction: every host's gate and robots.txt."""
+    store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())
+    store.keep_robots((record.origin, _json(record)) for record in fetcher.robots.export_changed())
 
 
 def _json(state: HostState | RobotsRecord) -> str:

@@ -19,11 +19,12 @@ from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.robots import RobotsRecord
+from recrawl.live.adding import take_in
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
 from recrawl.live.config import CrawlConfig, with_hosts
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.rebuild import rebuild
+from recrawl.live.rebuild import fill, rebuild
 from recrawl.live.recorder import Noted, Recorder
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.store import Store, told
@@ -63,6 +64,7 @@ class Session:
         self.config = config or directory.config()
         self.watch = watch
         self.stopped = False
+        self.at_once = False  # True: the next cycle does not wait until it is due
         self._clock = clock or SystemClock()
         self._site = cache(self.config.site)
 
@@ -100,8 +102,7 @@ class Session:
         gc.set_threshold(*COLLECT_AFTER)
 
     def _open_fetcher(self, stack: ExitStack) -> None:
-        scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
-        self._note_scope(scope)
+        scope = self._scope()
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
@@ -113,13 +114,21 @@ class Session:
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
         self.signals = Signals(self.store, self.fetcher, scope, discovery) if self.config.signals else None
 
-    def _note_scope(self, scope: Scope) -> None:
-        """Try pages again that were out of scope, if the scope is another than last time."""
+    def _use_scope(self) -> None:
+        """Let everybody who asks use the scope as it is now."""
+        self.fetcher.scope = self.recorder.scope = scope = self._scope()
+        if self.signals is not None:
+            self.signals.scope = scope
+
+    def _scope(self) -> Scope:
+        """Return the scope; pages that were out of it are tried again if it is another than last time."""
+        scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
         told = repr(replace(scope, year=None))
         if self.store.meta("scope") != told:
             with self.store.transaction():
                 self.store.set_meta("scope", told)
                 self.store.unbar(Bar.OUT_OF_SCOPE)
+        return scope
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
@@ -166,7 +175,7 @@ class Session:
     def next_due_at(self) -> float:
         """When the next cycle's visits are due: a cycle after the last, at once for the first or an interrupted one."""
         last = self.store.last_due_at()
-        return self.clock.now() if last is None or self.store.running() else last + self.plan.cycle_days
+        return self.clock.now() if last is None or self.at_once or self.store.running() else last + self.plan.cycle_days
 
     def wait_until(self, at: float) -> None:
         """Sleep until a day comes, or the crawl is told to stop; the calendar is looked at again every minute."""
@@ -198,13 +207,26 @@ class Session:
 
     def _open_cycle(self) -> tuple[float, int]:
         """Note that the next cycle begins; return when its visits are due, and how many there are."""
+        self._take_in()
         if len(self.store.index) > 0.9 * len(self.memory):
             self._rebuild()
         at, cycle = max(self.next_due_at(), self.clock.now()), self.memory.cycle + 1
+        self.at_once = False
         budget = self.budget_of(cycle)
         with self.store.transaction():
             self.store.open_cycle(cycle, at, budget, self.policy_name)
         return at, budget
+
+    def _take_in(self) -> None:
+        """Take in the pages that were added while this process holds the crawl."""
+        known = len(self.store.index)
+        with self.store.transaction():
+            asked = self.store.take_asked()
+            if asked:
+                take_in(self.store, [url for url, _ in asked], [at for _, at in asked])
+        if asked:
+            self.memory.learn_of(fill(self.store, self.memory, known, self.plan.seed), self.clock.now())
+            self._use_scope()
 
     def budget_of(self, cycle: int) -> int:
         """Visits in a cycle: in the warm-up all pages, later the plan's budget for the pages known now."""

@@ -37,6 +37,11 @@ HOST_BARS = {
     Kind.ROBOTS_UNREACHABLE: Bar.HOST_DOWN,
     Kind.DNS_FAILED: Bar.HOST_DOWN,
 }
+HINTS = {
+    Kind.REFUSED_ADDRESS: '; to crawl a private network, name it in recrawl.toml: allow_networks = ["127.0.0.0/8"]',
+    Kind.OUT_OF_SCOPE: "; see [scope] in recrawl.toml",
+    Kind.CRAWL_DELAY_ABSURD: "; see max_crawl_delay_s in recrawl.toml",
+}
 NO_ANSWER = frozenset({Kind.CONNECT_FAILED, Kind.CONNECT_TIMEOUT, Kind.TLS_FAILED, Kind.DNS_FAILED})
 
 
@@ -143,6 +148,10 @@ class Standing:
     def fill_up(self, page: int) -> None:
         """Note that a page's host can take no more in this cycle."""
         self._bar_host(int(self.memory.site[page]), Bar.HOST_FULL)
+
+    def hints(self) -> list[str]:
+        """Say why pages were not asked for, and which setting lets them be."""
+        return [f"note: {kind}: {reason}{HINTS.get(kind, '')}" for kind, reason in self.reasons.items()]
 
     def is_open(self, page: int) -> bool:
         """Whether a page that was chosen may be asked for: a host that is full still gets what was chosen before."""

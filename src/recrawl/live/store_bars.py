@@ -39,6 +39,11 @@ class StoredBars:
         among = "" if host is None else " and page in (select page from pages where host = ?)"
         self.db.execute(f"delete from barred where reason = ?{among}", [int(reason), *([] if host is None else [host])])
 
+    def unbar_pages(self, pages: Iterable[int], reason: Bar) -> None:
+        """Open these pages where they are barred for this reason."""
+        rows = [(page, int(reason)) for page in pages]
+        self.db.executemany("delete from barred where page = ? and reason = ?", rows)
+
     def hosts_barred(self) -> dict[int, Bar]:
         """Return the hosts that are barred, with the reason."""
         return {host: Bar(reason) for host, reason in self.db.execute("select host, reason from host_bars")}
