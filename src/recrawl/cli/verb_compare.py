@@ -17,7 +17,7 @@ from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
-from recrawl.report.comparison_defaults import FILES, MEASURES, POLICIES
+from recrawl.report.comparison_defaults import DISCOVERY, FILES, MEASURES, POLICIES
 
 # What measures and draws takes a second or two to import, so it is imported where it is used: --help stays quick.
 if TYPE_CHECKING:
@@ -50,6 +50,13 @@ def add(verbs: Any) -> None:
     add_warmup(group)
     group.add_argument("--site-cap", type=int, default=0, metavar="M", help="most visits to one site in a cycle")
     group.add_argument("--discover", choices=("links", "birth"), default="links", help="how new pages become known")
+    group.add_argument(
+        "--discovery",
+        type=float,
+        default=DISCOVERY,
+        metavar="S",
+        help=f"most of it for first visits ({DISCOVERY})",
+    )
     group.add_argument("--importance", default="uniform", metavar="I", help="what pages weigh: uniform or inlinks")
     group = parser.add_argument_group("how often, how fast, where to")
     group.add_argument("--folds", type=int, default=1, metavar="F", help="split the pages into F parts (1)")
@@ -95,6 +102,7 @@ def command(args: argparse.Namespace, budgets: Sequence[float | int]) -> str:
             words += ["--" + option.replace("_", "-"), _exact(value)]
     words += ["--" + option for option in ("fixed", "active") if getattr(args, option)]
     words += ["--site-cap", str(args.site_cap)] if args.site_cap else []
+    words += ["--discovery", f"{args.discovery:g}"] if args.discovery != DISCOVERY else []
     words += ["--discover", args.discover, "--importance", args.importance]
     words += ["--folds", str(args.folds), "--repeats", str(args.repeats), "--seed", str(args.seed)]
     return shlex.join(words)
@@ -113,7 +121,10 @@ def _plan(args: argparse.Namespace) -> Plan:
         raise InputError(f"a warm-up of {args.warmup} cycles is negative")
     if args.from_day is not None and not math.isfinite(args.from_day):
         raise InputError("--from-day must be a finite number")
-    return Plan(args.cycle, args.budget, args.warmup, args.site_cap, args.seed, args.discover, args.importance)
+    if not 0 < args.discovery <= 1:
+        raise InputError(f"--discovery must be above 0 and at most 1, not {args.discovery:g}")
+    shared = (args.cycle, args.budget, args.warmup, args.site_cap, args.seed, args.discover, args.importance)
+    return Plan(*shared, discovery=args.discovery)
 
 
 def _budgets(text: str) -> tuple[float | int, ...]:

@@ -16,6 +16,7 @@ from recrawl.evaluate.crawl import clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import Interval
 from recrawl.recording.recording import Recording
+from recrawl.report.comparison_defaults import DISCOVERY
 
 DIGITS = 10  # significant; enough to recompute, short enough to read
 
@@ -83,6 +84,7 @@ def results(comparison: Comparison, selection: Selection) -> dict[str, Any]:
             "warmup": plan.warmup,
             "site_cap": plan.site_cap,
             "discover": plan.discover,
+            **({} if plan.discovery == DISCOVERY else {"discovery": number(plan.discovery)}),
             "importance": plan.importance,
             "seed": plan.seed,
             "folds": comparison.folds,
