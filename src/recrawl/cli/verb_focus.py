@@ -35,21 +35,19 @@ Strategies by name: best-first, breadth-first, random, link-classifier, paper.
 FILES = ("results.json", *(f"strategy-{number}.json" for number in range(1, 11)))
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs,
-        "focus",
-        EXAMPLES,
-        "Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web.",
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web."
     )
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
-    _add_evolve(actions)
-    _add_run(actions)
+    for add_options, (name, help) in zip((_add_evolve, _add_run), FOCUS.items(), strict=True):
+        action = new_parser(actions, name, help)
+        action.epilog = EXAMPLES
+        add_options(action)
 
 
-def _add_evolve(actions: Any) -> None:
-    parser = new_parser(actions, "evolve", EXAMPLES, table=FOCUS)
+def _add_evolve(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     group = parser.add_argument_group("evolution")
     add_evolution(group)
@@ -64,8 +62,7 @@ def _add_evolve(actions: Any) -> None:
     parser.set_defaults(run=run_evolve)
 
 
-def _add_run(actions: Any) -> None:
-    parser = new_parser(actions, "run", EXAMPLES, table=FOCUS)
+def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     parser.add_argument("--strategy", action="append", default=[], metavar="FILE|NAME",
                         help="a strategy's file or name; may be repeated (all baselines)")  # fmt: skip

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
-
-from recrawl.cli.verbs import new_parser
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     examples = (
         "examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n  recrawl run -C news --cycles 1"
     )
-    parser = new_parser(verbs, "init", examples)
     parser.add_argument("dir", type=Path, help="a new or empty folder")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

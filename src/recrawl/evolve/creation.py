@@ -10,7 +10,16 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.population import MAX_NODES, Dice, FormulaPopulation, Leaves, arity, draw_below, draw_share
+from recrawl.evolve.population import (
+    MAX_NODES,
+    Dice,
+    FormulaArrays,
+    FormulaPopulation,
+    Leaves,
+    arity,
+    draw_below,
+    draw_share,
+)
 from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
 _FUNCTIONS = len(FUNCTIONS)
@@ -20,47 +29,30 @@ GROW = 0.5
 def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> FormulaPopulation:
     """Create `count` trees of depth 2 to `depth`, full and grown in turn."""
     made = FormulaPopulation.empty(count)
-    _create(made.code, made.value, made.size, depth, leaves.terminals, leaves.constants, leaves.variable_share, dice)
+    _create(made.arrays, depth, leaves, dice)
     return made
 
 
 @kernel
-def _create(
-    code: Codes,
-    value: FloatArray,
-    size: IntArray,
-    depth: int,
-    terminals: Codes,
-    constants: FloatArray,
-    variable_share: float,
-    dice: Dice,
-) -> None:
+def _create(made: FormulaArrays, depth: int, leaves: Leaves, dice: Dice) -> None:
+    code, value, size = made
     room = np.empty(MAX_NODES + 1, dtype=np.int64)
     for i in range(len(size)):
         size[i] = 0
         while size[i] == 0:  # a tree that does not fit is thrown away
             reach = 2 + draw_below(dice, depth - 1) if depth > 1 else 1
             full = i % 2 == 0
-            size[i] = new_tree(reach, full, terminals, constants, variable_share, dice, room, code[i], value[i])
+            size[i] = new_tree(reach, full, leaves, dice, room, code[i], value[i])
 
 
 @kernel
-def new_tree(
-    depth: int,
-    full: bool,
-    terminals: Codes,
-    constants: FloatArray,
-    variable_share: float,
-    dice: Dice,
-    room: IntArray,
-    code: Codes,
-    value: FloatArray,
-) -> int:
+def new_tree(depth: int, full: bool, leaves: Leaves, dice: Dice, room: IntArray, code: Codes, value: FloatArray) -> int:
     """Draw a tree of at most `depth` levels into `code` and `value`; returns its size, 0 if it does not fit.
 
     Nodes are drawn in prefix order; read backwards that is postfix order, with the arguments of each function
     exchanged, which for drawn trees makes no difference.
     """
+    terminals, constants, variable_share = leaves
     size = 0
     room[0] = depth  # levels left for each open place
     places = 1

@@ -28,7 +28,6 @@ class Bags(Protocol):
 
     def rows(self, pages: PageIds) -> csr_matrix:
         """Counts of the words of these pages: one row per page, BUCKETS columns."""
-        ...
 
 
 class CountedBags:

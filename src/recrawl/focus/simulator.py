@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,8 +42,7 @@ from recrawl.hashing import GOLDEN
 FILL_AT = 50  # the current list is filled when so many URLs are left
 
 
-@dataclass(frozen=True)
-class Desk:
+class Desk(NamedTuple):
     """Room for one crawl at a time over one web; used again for the next."""
 
     state: State
@@ -80,35 +80,18 @@ def simulate(
     assert weights.shape == (len(within) + 1, len(ALL_SCORES))
     downloaded = np.empty(min(pages, len(web.start) - 1), dtype=np.int64)
     depth = np.empty(len(downloaded), dtype=np.int32)
-    count = _crawl(
-        web,
-        desk.state,
-        desk.frontier,
-        desk.links,
-        seeds,
-        weights,
-        np.asarray(within, dtype=np.int64),
-        np.uint64(seed % 2**64),
-        downloaded,
-        depth,
-    )
+    bands, luck = np.asarray(within, dtype=np.int64), np.uint64(seed % 2**64)
+    count = _crawl(web, desk, seeds, weights, bands, luck, downloaded, depth)
     pages_ = downloaded[:count]
     return FocusedCrawl(pages_, depth[:count], web.good[pages_])
 
 
 @kernel(error_model="numpy")
 def _crawl(
-    web: CrawlArrays,
-    state: State,
-    frontier: Frontier,
-    links: LinkWords,
-    seeds: PageIds,
-    weights: FloatArray,
-    within: IntArray,
-    seed: np.uint64,
-    downloaded: PageIds,
-    depth: IntArray,
-) -> int:
+    web: CrawlArrays, desk: Desk, seeds: PageIds, weights: FloatArray, within: IntArray, seed: np.uint64,
+    downloaded: PageIds, depth: IntArray,
+) -> int:  # fmt: skip
+    state, frontier, links = desk
     clear(state)
     empty(frontier)
     learning = weights[:, BAYES].any()

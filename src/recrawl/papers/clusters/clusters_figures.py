@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
-from recrawl.papers.clusters.clusters_tables import budget_word, mean
+from recrawl.papers.clusters.clusters_tables import budget_word
 from recrawl.report.style import COLOURS, MUTED, Plot, Sheet, grouped
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from recrawl import __version__
-from recrawl.columns import FloatArray, IntArray
+from recrawl.columns import IntArray
+from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
 from recrawl.papers.clusters.twosample import CRITICAL, paired_t, two_sample_t
@@ -24,12 +25,6 @@ def budget_word(budget: float | int) -> str:
 def place_word(cycle: float, budget: float | int) -> str:
     """Write a cycle length and a budget."""
     return f"cycles of {cycle:g} d, {budget_word(budget)} a cycle"
-
-
-def mean(values: FloatArray) -> float:
-    """Mean without NaN."""
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if len(values) else math.nan
 
 
 def shown(value: float, digits: int = 4) -> str:

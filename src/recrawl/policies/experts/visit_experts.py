@@ -157,7 +157,7 @@ def _features(page: int, expert: int, now: int, log: LogColumns, out: FloatArray
 def _train(panel: Panel, thirds: int, C: float, log: LogColumns) -> Machines:
     """Teach every model; with `thirds`, only from that many thirds of the visits."""
     pages, first, expert, _ = panel
-    count, cycle, changed = log.count, log.cycle, log.changed
+    count, cycle, changed = log.lines, log.cycle, log.changed
     models = len(expert)
     middle, scale, offset = np.zeros((models, WIDTH)), np.zeros((models, WIDTH)), np.zeros(models)
     start = np.zeros(models + 1, dtype=np.int64)
@@ -249,7 +249,7 @@ def _answers(panel: Panel, machines: Machines, now: int, log: LogColumns) -> Flo
 @kernel
 def _later(panel: Panel, machines: Machines, log: LogColumns) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Answers for the last third of each page's visits, how many changes the rate made expect, and what was found."""
-    pages, count, begin, cycle, changed = panel.pages, log.count, log.begin, log.cycle, log.changed
+    pages, count, begin, cycle, changed = panel.pages, log.lines, log.begin, log.cycle, log.changed
     room = 0
     for page in pages:
         room += count[page]

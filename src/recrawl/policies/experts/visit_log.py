@@ -33,7 +33,7 @@ Float32 = npt.NDArray[np.float32]
 class LogColumns(NamedTuple):
     """The columns of a visit log, as the compiled functions read and write them; see `VisitLog`."""
 
-    count: Small
+    lines: Small  # the log's `count`
     begin: Small
     cycle: Small
     changed: BoolArray
@@ -167,7 +167,7 @@ def _rates(pages: PageIds, log: LogColumns) -> FloatArray:
 @kernel
 def lines_before(log: LogColumns, page: int, now: int) -> int:
     """How many of a page's lines are of earlier cycles."""
-    n = log.count[page]
+    n = log.lines[page]
     while n > 0 and log.cycle[page, n - 1] >= now:
         n -= 1
     return n
