@@ -11,7 +11,7 @@ from recrawl.columns import FloatArray
 from recrawl.focus.baselines import BEST_FIRST, BREADTH_FIRST, LINK_CLASSIFIER, PUBLISHED, RANDOM
 from recrawl.focus.bayes import RETRAIN_EVERY, learn, new_links, odds_of, retrain
 from recrawl.focus.crawl_graph import make_graph
-from recrawl.focus.prepare import judged
+from recrawl.focus.mission import judged
 from recrawl.focus.scores import (
     ALL_SCORES,
     ANCESTOR,

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.parse import share_or_count, span
+from recrawl.cli.options import share_or_count, span
 
 if TYPE_CHECKING:
     from recrawl.live.facade import Crawl

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command
+from recrawl.cli.options import add_results, add_warmup, check_numbers, command, share_or_count, span
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.parse import share_or_count, span
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.progress import progress
 

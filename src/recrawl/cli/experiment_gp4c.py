@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, add_warmup, check_numbers, command, share_or_count, span, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.parse import share_or_count, span
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.cli.verb_evolve import add_settings, settings_of
 from recrawl.progress import progress

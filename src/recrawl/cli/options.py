@@ -6,10 +6,10 @@ import argparse
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from recrawl.cli.parse import share_or_count, span
 from recrawl.errors import InputError
+from recrawl.spans import budget_of, days_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -91,3 +91,24 @@ def command(args: argparse.Namespace, verb: str, skip: tuple[str, ...] = ()) -> 
             shown = value if isinstance(value, tuple) else (value,)
             words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
     return shlex.join(words)
+
+
+T = TypeVar("T")
+
+
+def span(text: str) -> float:
+    """Parse a span of time into days: 30min, 1h, 1d, 2w; a bare number is days."""
+    return _told(days_of, text)
+
+
+def share_or_count(text: str) -> float | int:
+    """Parse a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int)."""
+    return _told(budget_of, text)
+
+
+def _told(read: Callable[[str], T], text: str) -> T:
+    """Read a word; argparse names the option in front of what is wrong."""
+    try:
+        return read(text)
+    except InputError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None

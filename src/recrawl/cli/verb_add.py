@@ -9,14 +9,16 @@ from pathlib import Path
 from recrawl.cli.crawl_options import add_crawl, crawl_of
 from recrawl.errors import InputError
 
+EXAMPLES = """examples:
+  recrawl add https://example.org/ https://example.org/blog/
+  recrawl add -f urls.txt
+  recrawl add --sitemap https://example.org/sitemap.xml
+
+The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes."""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    examples = (
-        "examples:\n  recrawl add https://example.org/ https://example.org/blog/\n  recrawl add -f urls.txt\n"
-        "  recrawl add --sitemap https://example.org/sitemap.xml\n\n"
-        "The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes."
-    )
     add_crawl(parser)
     parser.add_argument("urls", nargs="*", metavar="URL")
     parser.add_argument("-f", "--file", metavar="FILE", help="a URL a line; - for standard input")

@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from recrawl.cli.parse import span
+from recrawl.cli.options import span
 
 EXAMPLES = """examples:
   recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)

@@ -9,9 +9,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup, share_or_count
 from recrawl.cli.output import check_folder
-from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
 from recrawl.errors import InputError
 from recrawl.progress import progress

@@ -6,9 +6,8 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_out
+from recrawl.cli.options import add_out, span
 from recrawl.cli.output import check_out, deliver
-from recrawl.cli.parse import span
 from recrawl.cli.slice_options import add_pages, sliced, window
 from recrawl.progress import progress
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+EXAMPLES = """examples:
+  recrawl init news
+  recrawl add -C news https://example.org/
+  recrawl run -C news --cycles 1"""
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    examples = (
-        "examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n  recrawl run -C news --cycles 1"
-    )
     parser.add_argument("dir", type=Path, help="a new or empty folder")
 
 

@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_json, add_seed
-from recrawl.cli.parse import span
+from recrawl.cli.options import add_json, add_seed, span
 from recrawl.progress import progress
 
 if TYPE_CHECKING:

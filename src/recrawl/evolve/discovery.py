@@ -8,8 +8,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate, choose, nearly_best
-from recrawl.evolve.evolution import EvolutionRun, EvolutionSettings, Generation, Ledger, evolve, validate
+from recrawl.evolve.evolution import (
+    SELECTIONS,
+    SHORT,
+    Candidate,
+    EvolutionRun,
+    EvolutionSettings,
+    Generation,
+    Ledger,
+    choose,
+    evolve,
+    nearly_best,
+    validate,
+)
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.population import FormulaPopulation
 from recrawl.evolve.simplify import sample_states, simplify

@@ -24,8 +24,7 @@ from recrawl.evolve.ground import Ground, Room, WarmState, change_bits, make_gro
 from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import FormulaPopulation
 from recrawl.plan import Plan
-from recrawl.policies.formulas.formula import Formula
-from recrawl.policies.formulas.formula_policy import formula_policy
+from recrawl.policies.formulas.formula import Formula, formula_policy
 from recrawl.policies.formulas.terminals import directories, terminal_set
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld

@@ -25,7 +25,6 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.change_bits import changed_since, count_stale, window_of
 from recrawl.evolve.classes import class_after, fill_holes, fill_terminals, settle
 from recrawl.evolve.ground import (
     COUNT,
@@ -49,7 +48,7 @@ from recrawl.evolve.ground import (
     Small,
     WarmState,
 )
-from recrawl.evolve.merging import merge_lists, pairwise_sum, sink
+from recrawl.evolve.merging import changed_since, count_stale, merge_lists, pairwise_sum, sink, window_of
 from recrawl.evolve.population import FormulaArrays
 from recrawl.policies.formulas.closure import TERMINAL, run
 

@@ -237,9 +237,9 @@ def _ideal(recording: Recording, plan: Plan, searcher: Searcher) -> ClusterCrawl
 
 
 def _run(policy: str, change: FloatArray, found: Sequence[SearchQuality]) -> ClusterCrawl:
-    rows = [np.stack([getattr(quality, name) for quality in found]) for name in ("fresh", "precision")]
+    fresh, precision = (np.stack([getattr(quality, name) for quality in found]) for name in ("fresh", "precision"))
     counts = [sum(getattr(quality, name) for quality in found) for name in COUNTS]
-    return ClusterCrawl(policy, change, *rows, *counts)
+    return ClusterCrawl(policy, change, fresh, precision, *counts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

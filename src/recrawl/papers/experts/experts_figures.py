@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval
-from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
+from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 

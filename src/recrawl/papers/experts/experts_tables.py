@@ -10,7 +10,7 @@ from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.base import Finding
-from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
+from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
 from recrawl.report.table import Table, said
 

@@ -27,8 +27,7 @@ from recrawl.papers.experts.expert_learners import (
     judgeable,
     vote,
 )
-from recrawl.papers.experts.expert_selection import Choice, Movement, by_content
-from recrawl.papers.experts.experts_neighbours import Neighbours
+from recrawl.papers.experts.expert_selection import Choice, Movement, Neighbours, by_content
 from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips
 from recrawl.progress import Advance, silent

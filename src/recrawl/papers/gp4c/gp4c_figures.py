@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
-from recrawl.evolve.archive import SELECTIONS
+from recrawl.evolve.evolution import SELECTIONS
 from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Gp4cExperiment, Variant
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 
