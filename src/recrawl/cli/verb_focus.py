@@ -156,7 +156,7 @@ def run_replay(args: argparse.Namespace) -> None:
     summary = [[interval(table[:, i]) for i in range(len(MEASURES))] for table in values]
     rows = []
     for strategy, mine, points in zip(strategies, crawls, summary, strict=True):
-        shown = {m: {"mean": p.mean, "half": _known(p.half)} for m, p in zip(MEASURES, points, strict=True)}
+        shown = {m: {"mean": p.mean, "half": p.half} for m, p in zip(MEASURES, points, strict=True)}
         rows.append({"strategy": strategy.name, "pages": max(len(crawl.pages) for crawl in mine), **shown})
     results = {**_about(mission, start, pages), "runs": args.runs, "results": rows}
     table = [[s.name, *(said(point) for point in points)] for s, points in zip(strategies, summary, strict=True)]
@@ -176,14 +176,16 @@ def _tell(
     wrote: str,
 ) -> None:
     """Print and write what was found."""
+    from recrawl.recording.summary import plain
     from recrawl.report.console import print_tables
     from recrawl.report.results import json_text
 
+    text = json_text(plain(results))
     deliver(
         args,
-        lambda: json_text(results),
+        lambda: text,
         lambda: print_tables(intro, (), [table]),
-        lambda: {"results.json": json_text(results).encode(), **files},
+        lambda: {"results.json": text.encode(), **files},
         wrote,
     )
 
@@ -248,10 +250,6 @@ def _part(strategy: Strategy, part: int) -> str:
     if not strategy.within:
         return ""
     return f" (to {strategy.within[part]})" if part < len(strategy.within) else " (beyond)"
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _distances(text: str) -> tuple[int, ...]:

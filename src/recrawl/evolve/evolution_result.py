@@ -37,7 +37,6 @@ class EvolutionResult:
     pages: tuple[int, int]  # training, validation
     cycles: tuple[int, int]
     classical: list[tuple[Expression, float, float]]  # fitness in training and validation
-    fast: bool
 
     @property
     def formula(self) -> Formula:
@@ -81,7 +80,6 @@ def evolve_on(
         (len(train), len(validation)),
         (len(sets[0].cycles), len(sets[1].cycles)),
         [(e, float(a), float(b)) for e, a, b in zip(classical, *values, strict=True)],
-        type(sets[0]).__name__ == "ClassFitness",
     )
 
 
@@ -170,8 +168,7 @@ def draw(sheet: Sheet, outcome: EvolutionResult) -> Figure:
     top = max(outcome.classical, key=lambda row: row[1])
     axis.axhline(top[1], color=MUTED, linestyle="--", linewidth=1.0)
     axis.annotate(f"{top[0]}", (1, top[1]), xytext=(0, 3), textcoords="offset points", color=MUTED, fontsize=8)
-    axis.set_xlabel("generation")
-    axis.set_title(f"{outcome.measure} in training: best so far (bold) and mean of the population")
+    axis.set(xlabel="generation", title=f"{outcome.measure} in training: best so far (bold) and mean of the population")
     axis.legend(loc="lower right")
     return figure
 

@@ -14,19 +14,9 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
+from recrawl.papers.experts import expert_learners as learners
 from recrawl.papers.experts.dynamics import dynamics_of
-from recrawl.papers.experts.expert_learners import (
-    BAGGING,
-    BOOSTING,
-    SINGLE,
-    UNION,
-    Council,
-    Describer,
-    decisions,
-    frequency,
-    judgeable,
-    vote,
-)
+from recrawl.papers.experts.expert_learners import SINGLE, Council, Describer, decisions, vote
 from recrawl.papers.experts.expert_selection import Choice, Movement, Neighbours, by_content
 from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips
@@ -34,7 +24,7 @@ from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 
 DRAW, MAJORITY, OWN, MULTIPLE = "1D draw", "1D majority", "2D single", "3D multiple"
-ENSEMBLES = {"union": UNION, "boosting": BOOSTING, "bagging": BAGGING}
+ENSEMBLES = {"union": learners.UNION, "boosting": learners.BOOSTING, "bagging": learners.BAGGING}
 SELECTIONS = ("graph", "content", "cross-correlation", "dtw")
 COSTS = (0.1, 1.0, 10.0)
 
@@ -136,7 +126,7 @@ class ExpertTrial:
 
     def steps(self, council: Council, train: int, stride: int, begin: int, end: int) -> IntArray:
         """Steps from begin to end at which a page is judged; the same for all methods."""
-        found = judgeable(council, train)
+        found = learners.judgeable(council, train)
         return found[(found % stride == 0) & (found >= begin) & (found < end)]
 
     def calibrate(self) -> float:
@@ -145,7 +135,7 @@ class ExpertTrial:
         right = dict.fromkeys(COSTS, 0.0)
         for row in self.rows:
             council = self.describer.council(int(row), np.empty(0, dtype=np.int64))
-            steps = judgeable(council, train)
+            steps = learners.judgeable(council, train)
             steps = steps[steps + 1 <= self.protocol.train][:: self.protocol.stride]
             if not len(steps):
                 continue
@@ -219,7 +209,7 @@ class ExpertTrial:
     def _baselines(self, judge: Judge, page: int, council: Council, steps: IntArray, train: int) -> BoolArray:
         """Note what the page's own frequency says at these steps, and return what then was."""
         truth = np.asarray(council.label[steps + 1] == 1)
-        chance = frequency(council.label, steps, train)
+        chance = learners.frequency(council.label, steps, train)
         judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
         judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
         return truth

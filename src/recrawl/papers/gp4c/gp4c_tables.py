@@ -139,14 +139,13 @@ def selections(experiment: Gp4cExperiment) -> Table:
 
 def cross_fitness(experiment: Gp4cExperiment) -> Table:
     """Each fitness function judged by each measure."""
-    rows = []
-    for variant in experiment.variants:
-        rows.append(
-            [
-                f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
-                *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
-            ]
-        )
+    rows = [
+        [
+            f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
+            *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
+        ]
+        for variant in experiment.variants
+    ]
     return Table(("method", *(measure.spec for measure in MEASURES)), rows)
 
 

@@ -21,9 +21,8 @@ from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.features.bisection import Vectors, bisect, nearest
 from recrawl.memory import Memory
 from recrawl.policies.classical import estimators
-from recrawl.policies.clusters.groups import GroupSampling
+from recrawl.policies.clusters.groups import FIRST, GroupSampling, means, sufficient
 from recrawl.policies.clusters.page_features import PageFeatures
-from recrawl.policies.clusters.sampling import FIRST, means, sufficient
 from recrawl.policy import Policy, Setting, policies
 
 FeatureSet = Literal["url", "content", "url+content", "static", "dynamic", "combined"]
