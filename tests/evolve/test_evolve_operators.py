@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.columns import IntArray
 from recrawl.evolve.canonical import canonical, canonical_form
-from recrawl.evolve.creation import create
-from recrawl.evolve.operators import OperatorRates, breed, cross, new_scratch, replace, swap, winner
+from recrawl.evolve.operators import OperatorRates, breed, create, cross, new_scratch, replace, swap, winner
 from recrawl.evolve.population import (
     MAX_NODES,
     FormulaPopulation,

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command, share_or_count, span
+from recrawl.cli.options import add_results, add_warmup, check_numbers, share_or_count, span
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.progress import progress
@@ -63,8 +63,7 @@ def run(args: argparse.Namespace) -> None:
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("clusters") as advance:
         experiment = run_experiment(recording, protocol, asked, advance)
-    words = command(args, "experiment clusters")
-    deliver_paper(args, ClustersReport(experiment), words, notes)
+    deliver_paper(args, ClustersReport(experiment), notes)
 
 
 def _quick(protocol: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_results, check_numbers, command
+from recrawl.cli.options import add_results, check_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.errors import InputError
@@ -53,8 +53,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"{args.data} has no texts of its pages, so there are no words to learn from")
     with progress("experts") as advance:
         experiment = run_experiment(recording, protocols, 0 if args.no_crawl else 2 if args.quick else 5, advance)
-    words = command(args, "experiment experts")
-    deliver_paper(args, ExpertsReport(experiment), words, notes)
+    deliver_paper(args, ExpertsReport(experiment), notes)
 
 
 def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, check_numbers, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.verb_focus import add_evolution, settings_of
 from recrawl.errors import InputError
@@ -68,9 +68,8 @@ def run(args: argparse.Namespace) -> None:
     web = open_web(args.data, seed=args.seed, pages=args.web_pages)
     with progress("focus") as advance:
         results = run_experiment(web, topics, plan, args.jobs, advance)
-    args.topic = None  # written below, once each
-    words = command(args, "experiment focus") + "".join(f" --topic {shlex.quote(t)}" for t in topics)
-    deliver_paper(args, FocusReport(results), words)
+    args.topic = None  # written at the end, once each
+    deliver_paper(args, FocusReport(results), more="".join(f" --topic {shlex.quote(t)}" for t in topics))
 
 
 def _plan(args: argparse.Namespace) -> FocusPlan:

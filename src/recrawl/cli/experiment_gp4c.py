@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command, share_or_count, span, whole_numbers
+from recrawl.cli.options import add_results, add_warmup, check_numbers, share_or_count, span, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.cli.verb_evolve import add_settings, settings_of
@@ -54,11 +54,11 @@ def run(args: argparse.Namespace) -> None:
         plan, args.cycles, args.folds, args.train_folds, sets,
         settings=settings_of(args), over=args.over, jobs=args.jobs,
     )  # fmt: skip
+    del args.terminals  # no option of this experiment: not part of its command
     protocol = Gp4cProtocol.quick(protocol) if args.quick else protocol
     protocol.check()
     check_out(args, Gp4cReport.owns)
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("gp4c") as advance:
         experiment = run_experiment(recording, protocol, advance)
-    words = command(args, "experiment gp4c", skip=("terminals",))
-    deliver_paper(args, Gp4cReport(experiment), words, notes)
+    deliver_paper(args, Gp4cReport(experiment), notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, check_numbers, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.progress import progress
@@ -59,5 +59,4 @@ def run(args: argparse.Namespace) -> None:
     recording, _, notes = select(args)
     with progress("outlinks") as advance:
         experiment = run_experiment(recording, protocol, advance)
-    words = command(args, "experiment outlinks")
-    deliver_paper(args, OutlinksReport(experiment), words, notes)
+    deliver_paper(args, OutlinksReport(experiment), notes)

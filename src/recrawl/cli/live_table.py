@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.crawl_options import moment, shown
+from recrawl.cli.options import moment, shown
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recrawl.errors import InputError
 from recrawl.spans import budget_of, days_of
@@ -77,10 +79,10 @@ def check_numbers(args: argparse.Namespace) -> None:
             raise InputError(f"--{option.replace('_', '-')} must be at least {least}")
 
 
-def command(args: argparse.Namespace, verb: str, skip: tuple[str, ...] = ()) -> str:
+def command(args: argparse.Namespace, verb: str) -> str:
     """Write the command that gives these results, without what does not matter for them."""
     words = ["recrawl", *verb.split(), str(args.data)]
-    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment", *skip)
+    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment")
     for option, value in vars(args).items():
         if option in skip or value is None or value is False:
             continue
@@ -112,3 +114,50 @@ def _told(read: Callable[[str], T], text: str) -> T:
         return read(text)
     except InputError as wrong:
         raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+if TYPE_CHECKING:
+    from recrawl.live.facade import Crawl
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def add_crawl(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says which crawl."""
+    parser.add_argument(
+        "-C", dest="crawl", type=Path, default=Path(), metavar="DIR", help="the crawl (default: this folder)"
+    )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how to run, instead of the crawl's own settings."""
+    parser.add_argument("--every", type=span, metavar="1d", help="length of a cycle: 1h, 1d, 2w")
+    parser.add_argument("--budget", type=share_or_count, metavar="N", help="visits a cycle: a number, or a share (5%%)")
+    parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
+
+
+def crawl_of(args: argparse.Namespace) -> Crawl:
+    """Open the crawl that -C names."""
+    from recrawl.live.facade import Crawl
+
+    return Crawl.open(args.crawl)
+
+
+def steering(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line says of how to run; None means the crawl's own settings."""
+    return {"every": args.every, "budget": args.budget}
+
+
+def shown(text: object) -> str:
+    """Return a stranger's text with nothing in it that a terminal would obey."""
+    return _CONTROL.sub("?", str(text))
+
+
+def moment(at: float | None) -> str:
+    """Return a time as people write it (UTC)."""
+    if at is None:
+        return "never"
+    try:
+        return (dt.datetime(1970, 1, 1) + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
+    except OverflowError:
+        return f"day {at:g}"

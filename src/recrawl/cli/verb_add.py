@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
+from recrawl.cli.options import add_crawl, crawl_of
 from recrawl.errors import InputError
 
 EXAMPLES = """examples:

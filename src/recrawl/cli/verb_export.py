@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
+from recrawl.cli.options import add_crawl, crawl_of
 
 EXAMPLES = """examples:
   recrawl export -C news recording history       then: recrawl compare history

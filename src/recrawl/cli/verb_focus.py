@@ -141,8 +141,8 @@ def run_evolve(args: argparse.Namespace) -> None:
 def run_replay(args: argparse.Namespace) -> None:
     """Replay strategies; print what each was worth."""
     from recrawl.evaluate.statistics import interval
-    from recrawl.focus.baselines import BASELINES
-    from recrawl.focus.fleet import chances
+    from recrawl.focus.simulator import chances
+    from recrawl.focus.strategy import BASELINES
     from recrawl.papers.focus.focus_protocol import MEASURES, measure
     from recrawl.report.table import Table, said
 
@@ -211,8 +211,7 @@ def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
 
 
 def _strategy(name: str) -> Strategy:
-    from recrawl.focus.baselines import NAMED
-    from recrawl.focus.strategy import load
+    from recrawl.focus.strategy import NAMED, load
 
     if name in NAMED:
         return NAMED[name]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_json
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY
 from recrawl.progress import progress
 

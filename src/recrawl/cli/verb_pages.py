@@ -6,8 +6,7 @@ import argparse
 import json
 import sys
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
-from recrawl.cli.options import add_json
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_out, add_warmup
+from recrawl.cli.options import add_crawl, add_order, add_out, add_warmup, crawl_of, steering
 from recrawl.cli.output import check_folder
 from recrawl.live.crawl_defaults import MEASURES, REPLAYED
 from recrawl.progress import progress

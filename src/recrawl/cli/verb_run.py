@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_crawl, add_order, crawl_of, moment, steering
 
 EXAMPLES = """examples:
   recrawl run -C news --cycles 1

@@ -7,8 +7,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, shown, steering
-from recrawl.cli.options import add_json
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, shown, steering
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast

@@ -6,8 +6,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of, moment, shown
-from recrawl.cli.options import add_json
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, shown
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory

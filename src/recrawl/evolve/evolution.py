@@ -13,9 +13,8 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.evolve.canonical import canonical
-from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import Fitness
-from recrawl.evolve.operators import OperatorRates, breed
+from recrawl.evolve.operators import OperatorRates, breed, create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.policies.formulas.closure import MAX_DEPTH
 from recrawl.policies.formulas.expression import Expression

@@ -9,19 +9,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl import __version__
-from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
-from recrawl.evolve.evolution import EvolutionSettings
-from recrawl.evolve.fitness import make_fitness
+from recrawl.evolve.discovery import Discovery
 from recrawl.evolve.formula_export import to_python, to_sql
 from recrawl.plan import Plan
-from recrawl.policies.formulas.expression import Expression, Tree
+from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula
-from recrawl.recording.recording import Recording
 from recrawl.report.layout import Page, Picture, Section, Table
 from recrawl.report.results import json_text, number
 from recrawl.report.style import COLOURS, MUTED, Drawing, Sheet, picture
 
-CLASSICAL: tuple[Tree, ...] = ("t", ("*", "t", "X"), "CG", "NAD", "SAD", "AAD", "GAD")
 SHOWN = 10
 
 
@@ -53,34 +49,6 @@ class EvolutionResult:
             "seed": best.seed,
         }
         return Formula(best.formula, self.over, about)
-
-
-def evolve_on(
-    train: Recording,
-    validation: Recording,
-    plan: Plan,
-    settings: EvolutionSettings,
-    measure: str = "ndcg",
-    *,
-    over: str = "visits",
-    jobs: int = 1,
-    watch: Watch | None = None,
-) -> EvolutionResult:
-    """Evolve on one recording, validate on another."""
-    sets = [make_fitness(part, plan, measure, settings.terminals, over=over, jobs=jobs) for part in (train, validation)]
-    discovery = discover(sets[0], sets[1], settings, plan.seed, watch)
-    classical = [Expression.of(tree) for tree in CLASSICAL]
-    values = [fitness_of(classical, fitness) for fitness in sets]
-    return EvolutionResult(
-        discovery,
-        plan,
-        sets[0].measure.spec,
-        over,
-        train.name,
-        (len(train), len(validation)),
-        (len(sets[0].cycles), len(sets[1].cycles)),
-        [(e, float(a), float(b)) for e, a, b in zip(classical, *values, strict=True)],
-    )
 
 
 def headline(outcome: EvolutionResult) -> str:

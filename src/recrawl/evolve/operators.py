@@ -14,7 +14,6 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.creation import new_tree
 from recrawl.evolve.population import (
     MAX_NODES,
     Dice,
@@ -28,9 +27,11 @@ from recrawl.evolve.population import (
     draw_share,
     subtree_begin,
 )
-from recrawl.policies.formulas.closure import Codes
+from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
 TRIES = 5
+_FUNCTIONS = len(FUNCTIONS)
+GROW = 0.5  # chance that a place of a grown tree becomes a function
 PostfixTree = tuple[Codes, FloatArray, int]  # codes, numbers, and how many of them
 INNER = 0.9  # how many crossover points are functions rather than leaves (Koza 1992)
 
@@ -200,3 +201,60 @@ def _level(code: Codes, size: int, node: int) -> int:
         else:
             above += 1 - takes
     return level
+
+
+def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> FormulaPopulation:
+    """Create `count` trees, full and grown in turn: ramped half-and-half (Koza 1992).
+
+    A tree is made for a depth drawn evenly from 2 to the limit. Half of the trees are full: every path has that depth.
+    The other half grow: a place above the limit becomes a function or a leaf with equal chance.
+    """
+    made = FormulaPopulation.empty(count)
+    _create(made.arrays, depth, leaves, dice)
+    return made
+
+
+@kernel
+def _create(made: FormulaArrays, depth: int, leaves: Leaves, dice: Dice) -> None:
+    code, value, size = made
+    room = np.empty(MAX_NODES + 1, dtype=np.int64)
+    for i in range(len(size)):
+        size[i] = 0
+        while size[i] == 0:  # a tree that does not fit is thrown away
+            reach = 2 + draw_below(dice, depth - 1) if depth > 1 else 1
+            full = i % 2 == 0
+            size[i] = new_tree(reach, full, leaves, dice, room, code[i], value[i])
+
+
+@kernel
+def new_tree(depth: int, full: bool, leaves: Leaves, dice: Dice, room: IntArray, code: Codes, value: FloatArray) -> int:
+    """Draw a tree of at most `depth` levels into `code` and `value`; returns its size, 0 if it does not fit.
+
+    Nodes are drawn in prefix order; read backwards that is postfix order, with the arguments of each function
+    exchanged, which for drawn trees makes no difference.
+    """
+    terminals, constants, variable_share = leaves
+    size = 0
+    room[0] = depth  # levels left for each open place
+    places = 1
+    while places > 0:
+        places -= 1
+        levels = room[places]
+        if size == MAX_NODES:
+            return 0
+        root = size == 0
+        if levels > 1 and (full or root or draw_share(dice) < GROW):
+            code[size], value[size] = draw_below(dice, _FUNCTIONS), 0.0
+            for _ in range(arity(code[size])):
+                room[places] = levels - 1
+                places += 1
+        elif draw_share(dice) < variable_share:
+            code[size], value[size] = terminals[draw_below(dice, len(terminals))], 0.0
+        else:
+            code[size], value[size] = CONSTANT, constants[draw_below(dice, len(constants))]
+        size += 1
+    for i in range(size // 2):
+        j = size - 1 - i
+        code[i], code[j] = code[j], code[i]
+        value[i], value[j] = value[j], value[i]
+    return size

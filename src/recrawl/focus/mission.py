@@ -10,8 +10,8 @@ import numpy.typing as npt
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.errors import InputError
 from recrawl.focus.crawl_graph import UNREACHED, CrawlGraph, check_seeds
-from recrawl.focus.fleet import Fleet
 from recrawl.focus.scores import CrawlArrays, classifier_order
+from recrawl.focus.simulator import Fleet
 from recrawl.focus.topic import Topic, learn_topic
 from recrawl.focus.web import TopicalWeb, WordLists
 

@@ -67,7 +67,7 @@ def overview_of(sheet: Sheet, summary: Summary) -> Figure:
     _histogram(panels[0], summary.changes_per_page)
     _over_time(panels[1], summary)
     _sites(panels[2], summary)
-    _degrees(panels[3], summary)
+    _draw_links(panels[3], summary)
     return figure
 
 
@@ -120,7 +120,7 @@ def _sites(axis: Any, summary: Summary) -> None:
     )
 
 
-def _degrees(axis: Any, summary: Summary) -> None:
+def _draw_links(axis: Any, summary: Summary) -> None:
     axis.set(title="Links when the window opens", xlabel="links k", ylabel="share of the pages with at least k")
     if summary.links is None:
         axis.text(0.5, 0.5, "no table of links", ha="center", va="center", transform=axis.transAxes)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
+from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet, grouped
 

@@ -16,14 +16,12 @@ import numpy as np
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
 from recrawl.focus.crawl_graph import UNREACHED, CrawlGraph
-from recrawl.focus.fleet import chances
 from recrawl.focus.genetic import Evolution, GeneticSettings, Search, evolve
 from recrawl.focus.mission import Mission, Seeding, check_room, default_pages
 from recrawl.focus.scores import EXTRAS, SCORES
-from recrawl.focus.simulator import FocusedCrawl
-from recrawl.focus.strategy import Strategy, normalised
+from recrawl.focus.simulator import FocusedCrawl, chances
+from recrawl.focus.strategy import BASELINES, BEST_FIRST, PUBLISHED, Strategy, normalised
 from recrawl.focus.web import TopicalWeb
 from recrawl.progress import Advance, silent
 
