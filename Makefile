@@ -4,9 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
+DOCS_STAMP := $(VENV)/.installed-docs
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench results docs clean
 
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
@@ -23,6 +24,12 @@ lint: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks
+
+results: $(STAMP)
+	$(BIN)/python -m benchmarks.results
+
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(VENV)/bin/python:
 ifdef UV
@@ -47,6 +54,14 @@ else
 endif
 	@touch $@
 
+$(DOCS_STAMP): $(STAMP)
+ifdef UV
+	uv pip install --python $(BIN)/python -e '.[dev,docs]'
+else
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs]'
+endif
+	@touch $@
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache
 	rm -rf "$${RECRAWL_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/recrawl}/kernels"

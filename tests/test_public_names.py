@@ -51,7 +51,7 @@ def test_importing_loads_nothing() -> None:
     assert not {"numpy", "numba", "scipy", "pyarrow", "rich"} & set(modules)
 
 
-@pytest.mark.parametrize("module", sorted({recrawl._MODULE[name] for name in NAMES} | {"quantities"}))
+@pytest.mark.parametrize("module", sorted({recrawl._MODULE[name] for name in NAMES} | {"spans"}))
 def test_doctests(module: str) -> None:
     """The examples in the docstrings of the public names say what happens."""
     assert doctest.testmod(import_module(f"recrawl.{module}")).failed == 0

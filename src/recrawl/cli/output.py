@@ -1,5 +1,7 @@
 """Results printed as tables or JSON and written as folders, for the verbs."""
 
+from __future__ import annotations
+
 import argparse
 import os
 import sys

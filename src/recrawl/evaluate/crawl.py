@@ -91,7 +91,7 @@ def crawl(
 
 
 def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:
-    """Make the policy; only those that are marked clairvoyant get to see the truth."""
+    """Make the policy; only clairvoyant ones get the truth."""
     if not isinstance(policy, str):
         return policy(Setting(seed=seed))
     return make_policy(policy, Setting(seed=seed, truth=world if clairvoyant(policy) else None))

@@ -1,6 +1,6 @@
 """Canonical forms: formulas that always give the very same numbers are recognised as one.
 
-Only rewrites that change no bit of any value are made, so a cached fitness is the fitness, whoever comes first:
+Only rewrites that change no bit of any value are made, so a cached fitness is exact for every formula of the class:
 
     functions of constants are computed         a + b, a * b: arguments in a fixed order
     x + 0, x - 0, x * 1, x / 1, pow(x, 1)  = x  x - c = x + (-c)

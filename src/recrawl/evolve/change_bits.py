@@ -1,4 +1,4 @@
-"""When pages changed, as bits, one a cycle: bit c-1 of a page says that it changed in cycle c."""
+"""When pages changed, as bits, one per cycle: bit c-1 of a page is set if it changed in cycle c."""
 
 from __future__ import annotations
 

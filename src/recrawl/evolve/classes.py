@@ -67,7 +67,7 @@ def reads_of(code: Codes, size: int, over_cycles: bool) -> int:
 def fill_terminals(
     used: int, classes: int, cycle: int, over_cycles: bool, norm: FloatArray, table: Small, sums: FloatArray, out: Any
 ) -> None:
-    """Fill the columns of the terminals that are used, exactly as predict.terminals does for pages."""
+    """Fill the columns of the terminals that are used, exactly as policies/formulas/terminals.py does for pages."""
     for i in range(classes):
         row = table[i]
         t = float(cycle - row[VISITED])

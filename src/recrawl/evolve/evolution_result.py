@@ -86,7 +86,7 @@ def evolve_on(
 
 
 def headline(outcome: EvolutionResult) -> str:
-    """Say in one line what was done."""
+    """Return in one line what was done."""
     settings, found = outcome.discovery.settings, outcome.discovery
     return (
         f"{settings.seeds} x {settings.generations} generations of {settings.population}, "

@@ -47,7 +47,7 @@ class Fitness(Protocol):
         ...
 
     def total(self, curves: FloatArray) -> FloatArray:
-        """Return one number a formula, the higher the better."""
+        """Return one number per formula, the higher the better."""
         ...
 
 
@@ -196,7 +196,7 @@ class PageFitness:
 
 
 def run_parts(work: Callable[..., None], parts: Sequence[object], jobs: int) -> None:
-    """Run all parts, in threads if there are several: the kernels let go of the interpreter."""
+    """Run all parts, in threads if there are several: the kernels release the GIL."""
     if jobs == 1 or len(parts) < 2:
         for part in parts:
             work(part)

@@ -6,7 +6,7 @@ by 1/2. If the weights run over all cycles, there are cycle (the number of the o
 instead. At a visit in cycle c after one in cycle b, cycle_decay is divided by 2**(c-b); if the visit found a change,
 cycle_sum grows by c and cycle_decay by 1/2. Other terminals are columns of their own names.
 
-Protections (see predict.closure) appear only where the bounds of the arguments do not rule out the need.
+Protections (see policies/formulas/closure.py) appear only where the bounds of the arguments do not rule out the need.
 """
 
 from __future__ import annotations

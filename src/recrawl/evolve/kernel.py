@@ -11,7 +11,7 @@ visits, not to the pages. The crawl is the very one of `run_cycle` with a top-k 
   arrive in the same state are merged into one class. Two states are the same if they agree in everything that the
   formula at hand reads, so a formula of t and X makes fewer classes than one of GAD.
 
-Whether a page changed since its last visit is a test of its bits, one a cycle. The number of stale pages, needed for
+Whether a page changed since its last visit is a test of its bits, one per cycle. The number of stale pages, needed for
 the ideal DCG, is kept up to date with the visits: a page found changed goes stale again at its next change.
 
 The functions take arrays one by one: reading them from a tuple within a loop would count references each time.

@@ -119,7 +119,7 @@ def winner(fitness: FloatArray, size: IntArray, tournament: int, dice: Dice) -> 
 
 @kernel
 def draw_node(code: Codes, size: int, dice: Dice) -> int:
-    """Draw a node of a tree, with chance INNER a function if it has one."""
+    """Draw a node of a tree, with probability INNER a function if it has one."""
     inner = 0
     for i in range(size):
         inner += arity(code[i]) > 0

@@ -77,7 +77,7 @@ class Leaves:
 
 
 def new_dice(seed: int, stream: int = 0) -> Dice:
-    """Return a stream of random numbers; different seeds and streams have nothing in common."""
+    """Return a stream of random numbers; different seeds and streams are independent."""
     return np.asarray(np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64), dtype=np.uint64)
 
 

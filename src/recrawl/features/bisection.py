@@ -1,4 +1,4 @@
-"""Repeated bisection: cut the pages in two, again and again, so that the pages of a cluster look the same way.
+"""Clustering by repeated bisection on the unit sphere: maximise I2, the sum of cosines to the cluster centres.
 
 With unit vectors x, clusters S_r and their sums D_r the criterion (I2; Tan et al. 2007, eq. 3) is
 
@@ -161,7 +161,7 @@ def _direction(total: FloatArray) -> Vectors:
 
 
 def _best_cut(rows: Vectors, total: FloatArray, trials: int, draw: np.random.Generator) -> tuple[BoolArray, float]:
-    """Try beginnings on a sample, then settle the best on all rows; returns who goes right and what it gains."""
+    """Pick the best initial split on a sample, refine it on all rows; return the right-hand mask and the gain in I2."""
     few = rows if len(rows) <= SAMPLE else rows[np.sort(draw.choice(len(rows), SAMPLE, replace=False))]
     whole = _direction(total)
     starts = [int((few @ whole).argmin()), *draw.integers(0, len(few), max(trials - 1, 0)).tolist()]

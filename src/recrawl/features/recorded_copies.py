@@ -36,7 +36,7 @@ class RecordedCopies:
         return self._version(name, self._seen)
 
     def of_pages(self, name: str, pages: PageIds) -> FloatArray | None:
-        """Return the same of these pages alone."""
+        """Return the count for these pages only."""
         return self._version(name, self._seen[pages], pages)
 
     def moved(self, name: str) -> FloatArray | None:

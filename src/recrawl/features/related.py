@@ -1,4 +1,4 @@
-"""Related pages: for every page the k most similar others, by the cosine of their vectors.
+"""Related pages: the k nearest neighbours of every page by cosine similarity.
 
 Few pages are compared all with all. Beyond that, pages are put into cells around centres (spherical k-means on a
 sample), and the pages of a cell are compared with those of the cells that its pages are nearest to, one matrix product
@@ -73,7 +73,7 @@ def related(
     if vectors.ndim != 2 or k < 1:
         raise InputError(f"related pages need a table of vectors and at least 1 neighbour, not {vectors.shape} and {k}")
     if not np.isfinite(vectors).all():
-        raise InputError("a vector has a number that is none")
+        raise InputError("a vector contains NaN or infinity")
     there = np.flatnonzero(np.any(vectors, axis=1))
     held = np.ascontiguousarray(vectors[there], dtype=np.float32)
     workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))

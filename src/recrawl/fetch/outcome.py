@@ -1,4 +1,4 @@
-"""What a fetch can come to. Every case is a value of `Kind`; a fetch never raises.
+"""The possible results of a fetch. Every case is a value of `Kind`; a fetch never raises.
 
 Only OK carries a version of the page. NOT_MODIFIED says that the copy we have still holds. GONE is the host's own word
 (404, 410). Everything else says nothing about the page, so it can never be taken for a change.
@@ -87,7 +87,7 @@ class Hop:
 
 
 class FetchResult(NamedTuple):
-    """What one fetch came to."""
+    """The result of one fetch."""
 
     url: str  # as asked, in normal form where it has one
     kind: Kind

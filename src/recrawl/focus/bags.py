@@ -1,4 +1,4 @@
-"""Bags of words: what the topic classifier reads of pages, and of the addresses and anchors of links.
+"""Bags of words of pages, and of the addresses and anchors of links, for the topic classifier.
 
 Words and their buckets are those of recrawl.see.words and of the `terms` table of a recording, so that pages,
 addresses, anchors and keywords share one vocabulary. A bi-gram is hashed as its two words with a space between.
@@ -27,7 +27,7 @@ class Bags(Protocol):
     """The words of every page."""
 
     def rows(self, pages: PageIds) -> csr_matrix:
-        """Counts of the words of these pages: one row a page, BUCKETS columns."""
+        """Counts of the words of these pages: one row per page, BUCKETS columns."""
         ...
 
 

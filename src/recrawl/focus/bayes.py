@@ -15,7 +15,7 @@ RETRAIN_EVERY = 500  # pages between two trainings
 
 
 class LinkWords(NamedTuple):
-    """What the on-line link classifier has counted: words of links that led to good and to other pages."""
+    """The counts of the online link classifier: words of links that led to good and to other pages."""
 
     good: npt.NDArray[np.int64]
     other: npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ def new_links(web: CrawlArrays) -> LinkWords:
 
 @kernel(error_model="numpy")
 def forget(links: LinkWords) -> None:
-    """Begin a new crawl."""
+    """Reset the counts for a new crawl."""
     links.good[:] = 0
     links.other[:] = 0
     links.odds[:] = 0.0

@@ -57,7 +57,7 @@ DIRTY, GROWN, MEMBER, LEVEL = 1, 2, 4, 8  # marks; LEVEL and the three bits afte
 
 
 class CrawlArrays(NamedTuple):
-    """What the simulator reads: the link graph and the classifier's judgement of every page."""
+    """The simulator's input: the link graph and the classifier's score of every page."""
 
     start: IntArray
     out: IntArray
@@ -126,7 +126,7 @@ def new_state(web: CrawlArrays) -> State:
 
 @kernel(error_model="numpy")
 def clear(state: State) -> None:
-    """Forget the last crawl."""
+    """Reset the state for a new crawl."""
     seen = state.tally[N_SEEN]
     for i in range(seen):
         state.number[state.page[i]] = UNSEEN

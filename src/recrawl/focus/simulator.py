@@ -161,7 +161,7 @@ def _crawl(
 
 @kernel(error_model="numpy")
 def _levels(weights: FloatArray) -> int:
-    """How many generations of ancestors the weights ask for."""
+    """How many generations of ancestors have a weight."""
     for k in range(LEVELS, 0, -1):
         if weights[:, PARENT + k - 1].any():
             return k

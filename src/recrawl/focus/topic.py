@@ -1,4 +1,4 @@
-"""What a crawl is looking for: a linear support vector machine that judges pages by their words.
+"""The topic of a focused crawl: a linear support vector machine that classifies pages by their words.
 
 A topic is given as
 
@@ -212,7 +212,7 @@ def _matching(web: TopicalWeb, text: str) -> PageIds:
 
 
 def read_addresses(what: str) -> list[str]:
-    """Read addresses: `A,B`, or `@FILE` with one a line."""
+    """Read addresses: `A,B`, or `@FILE` with one per line."""
     if not what.startswith("@"):
         return [part.strip() for part in what.split(",") if part.strip()]
     try:

@@ -1,4 +1,4 @@
-"""A made-up web with topics: locality, tunnels and hubs.
+"""A synthetic web with topics: locality, tunnels and hubs.
 
 Pages lie on hosts, and most pages of a host are about its main topic. A topic's hosts form clusters: topical links
 stay in the cluster, so a crawler cannot go from one to the next along relevant pages alone. Clusters are joined by
@@ -54,7 +54,7 @@ ANCHOR_WORDS = 2
 
 @dataclass(frozen=True)
 class _Plan:
-    """Who is where: hosts in a row, topics, and the pages of each cluster one after another."""
+    """The layout: hosts in a row, topics, and the pages of each cluster one after another."""
 
     host: IntArray
     host_start: IntArray

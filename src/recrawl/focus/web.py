@@ -1,4 +1,4 @@
-"""A web with words to crawl for a topic: of a recording, or made up (`synthetic`).
+"""A web with words to crawl for a topic: of a recording, or synthetic.
 
 Both are the same to the simulator: a link graph, the words of every page, of its address and, where known, of the
 anchors of its links.
@@ -44,7 +44,7 @@ class TopicalWeb:
 
 
 def open_web(data: str, *, seed: int = 0, pages: int = 0) -> TopicalWeb:
-    """Open a web by name: the folder of a recording, or `synthetic` for a made-up one."""
+    """Open a web by name: the folder of a recording, or `synthetic`."""
     if data == "synthetic" and not Path(data).exists():
         from recrawl.focus.topical_web import DEFAULT_PAGES, synthetic_web
 

@@ -1,4 +1,4 @@
-"""The link graph of a recording: its size, its degrees, and which of the new pages links lead to."""
+"""The link graph of a recording: its size, its degrees, and how many of the new pages can be found by links."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ SMALL_EFFECT = 0.1  # of Cramer's V, by convention
 
 
 class ChangeKind(IntEnum):
-    """What sort of change, from none to great; a later kind is a greater change."""
+    """The kind of a change, from no change to a significant one; a later kind is a greater change."""
 
     SAME = 0  # nothing differs
     ROTATING = 1  # only what differs between any two visits: clocks, counters, tokens
@@ -112,7 +112,7 @@ class Change:
 
     @property
     def significant(self) -> bool:
-        """Whether the distribution of the words is another, by the rule that was asked for."""
+        """Whether the distribution of the words differs, by the given rule."""
         return self.kind == ChangeKind.SIGNIFICANT
 
     @property
@@ -127,7 +127,7 @@ class Change:
 
 
 def compare(old: Version, new: Version, rule: ChangeRule = PAPER) -> Change:
-    """Say what changed from one version to another."""
+    """Compare two versions of a page: the kind, size and significance of the change."""
     before, after = Counter(split_words(old.text)), Counter(split_words(new.text))
     distance = distance_of(bag_of(old.text), bag_of(new.text))
     gained, lost = frozenset(new.links) - frozenset(old.links), frozenset(old.links) - frozenset(new.links)

@@ -1,4 +1,4 @@
-"""see_page: from an answer's bytes to what the page says."""
+"""see_page: from the bytes of an answer to the page's text, links, fingerprints and directives."""
 
 from __future__ import annotations
 

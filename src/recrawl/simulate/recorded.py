@@ -13,7 +13,7 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
     significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them
     length         the number of words of a version that is new to the crawler, where the recording has it
     words          on demand, a hashed vector of the version that stands at t, where the recording has words
-    discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, that this crawler had not heard of
+    discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, unknown to this crawler before
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class RecordedWorld:
             _add_up(pages, outcome, at, self._seen, self._last, self._day, values, out)
 
     def new_links(self, at: float) -> IntArray:
-        """Count the new links that a visit to each page would find at `at`: for clairvoyants alone."""
+        """Count the new links that a visit to each page would find at `at`: for clairvoyant policies only."""
         pages = np.flatnonzero(self._has_copy & (self.stale_since <= at) & (self.died > at))
         outcome = np.full(len(pages), _CHANGED, dtype=np.uint8)
         new = np.zeros((2, len(pages)), dtype=np.int32)
@@ -186,7 +186,7 @@ def _outcomes(
         if died[page] <= at:
             outcome[i] = _GONE
         elif born[page] > at:
-            outcome[i] = _FAILED  # nothing is there yet: nobody who keeps to the rules asks for it
+            outcome[i] = _FAILED  # not born yet: a crawler that obeys the contract never visits it
         elif not has_copy[page]:
             outcome[i] = _FIRST
         elif stale_since[page] <= at:

@@ -13,7 +13,7 @@ _CHANGED, _FIRST, _GONE = int(Outcome.CHANGED), int(Outcome.FIRST), int(Outcome.
 
 
 class Outlinks:
-    """The links of a recording's pages, and of what time this crawler's copies are."""
+    """The links of a recording's pages, and the times of this crawler's copies."""
 
     def __init__(self, recording: Recording) -> None:
         links = recording.links

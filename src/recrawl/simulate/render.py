@@ -71,7 +71,7 @@ class Rendering:
         return float(self.recording.change_day[self.recording.change_start[page] + version - 1])
 
     def paragraphs(self, page: int, version: int) -> list[str]:
-        """The page's words: change k rewrites one paragraph, so two versions differ in what changed between them."""
+        """The page's text: change k rewrites one paragraph, so two versions differ where changes lie between them."""
         written = np.zeros(SLOTS, dtype=np.int64)  # the last change that rewrote each paragraph
         for k in range(max(1, version - 200), version + 1):
             written[self._draw(page, k) % SLOTS] = k

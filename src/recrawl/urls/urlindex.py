@@ -1,4 +1,4 @@
-"""Which URLs are known: an open-addressing table of 64-bit URL hashes, 12 bytes a slot, asked in bulk.
+"""Which URLs are known: an open-addressing table of 64-bit URL hashes, 12 bytes per slot, queried in bulk.
 
 Two of ten million URLs share a hash with a chance of about three in a million; the second would then count as known.
 """

@@ -1,4 +1,4 @@
-"""Measures of reach: new links and pages found, and pages that nobody looks at."""
+"""Measures of reach: new links and pages found, and pages left unvisited."""
 
 from __future__ import annotations
 

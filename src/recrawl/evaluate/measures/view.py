@@ -139,7 +139,7 @@ class CycleView:
 
     @cached_property
     def waits(self) -> FloatArray:
-        """Days since the last visit (since first heard of, where never visited) of every page not known to be gone."""
+        """Days since the last visit (since discovery, where never visited) of every page not known to be gone."""
         memory = self.stage.memory
         there = memory.known & ~memory.gone
         seen = np.where(np.isnan(memory.last_visit), memory.first_seen, memory.last_visit)

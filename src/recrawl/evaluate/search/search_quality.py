@@ -158,7 +158,7 @@ _views: WeakKeyDictionary[CycleView, SearchQuality] = WeakKeyDictionary()
 
 
 def quality_of(view: CycleView, searcher: Searcher | None = None) -> SearchQuality:
-    """Judge a cycle once, whoever asks; without a searcher by 100 queries drawn from the recording with seed 0."""
+    """Judge a cycle once (cached); without a searcher by 100 queries drawn from the recording with seed 0."""
     world, memory = view.stage.truth, view.stage.memory
     if not isinstance(world, RecordedWorld):
         raise InputError("search results can be judged only on a recorded web")

@@ -29,7 +29,7 @@ Days32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Clocks:
-    """One row a page of everything that decides when it changes. A page that nobody wound never changes."""
+    """The parameters of each page's change process, one row per page. By default a page never changes."""
 
     rate: FloatArray
     period: FloatArray
@@ -88,7 +88,7 @@ class Poisson:
 
     rate: float
     spread: float = 0.0
-    most: float = 24.0  # changes a day
+    most: float = 24.0  # changes per day
     name: str = field(default="poisson", init=False)
 
     def wind(self, clocks: Clocks, pages: PageIds, rng: np.random.Generator) -> None:

@@ -1,4 +1,4 @@
-"""What each version of a page holds: words, bytes, images, and how much it differs from the version before.
+"""Sizes of each version of a page: words, bytes, images, and its difference from the version before.
 
 Edits are drawn, the measures of difference follow from them. With A and B words before and after, r of them removed and
 a added, and under the assumption that an edit takes words as they come,
@@ -46,7 +46,7 @@ class FirstVersions:
 
 @dataclass(frozen=True)
 class Edits:
-    """Columns of every later version, one row a change."""
+    """Columns of every later version, one row per change."""
 
     words: Ints
     text_bytes: Ints
