@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -119,8 +118,6 @@ def _told(read: Callable[[str], T], text: str) -> T:
 if TYPE_CHECKING:
     from recrawl.live.facade import Crawl
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
     """Add the option that says which crawl."""
@@ -146,11 +143,6 @@ def crawl_of(args: argparse.Namespace) -> Crawl:
 def steering(args: argparse.Namespace) -> dict[str, Any]:
     """Return what the command line says of how to run; None means the crawl's own settings."""
     return {"every": args.every, "budget": args.budget}
-
-
-def shown(text: object) -> str:
-    """Return a stranger's text with nothing in it that a terminal would obey."""
-    return _CONTROL.sub("?", str(text))
 
 
 def moment(at: float | None) -> str:

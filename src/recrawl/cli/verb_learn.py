@@ -47,9 +47,8 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(choice.to_dict(), indent=2))
         return
     width = max(map(len, choice.values))
-    best = max(choice.values, key=lambda name: name.endswith(choice.policy))
     for policy, value in choice.values.items():
-        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- best' if policy == best else ''}")
+        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- best' if policy == choice.policy else ''}")
     for note in (*choice.notes, CAVEAT):
         print(f"note: {note}")
     path = crawl.directory.path / "models" / "policy.json"

@@ -6,7 +6,8 @@ import argparse
 import json
 import sys
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, shown
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment
+from recrawl.plain_text import shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:

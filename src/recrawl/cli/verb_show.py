@@ -7,7 +7,8 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, shown, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast

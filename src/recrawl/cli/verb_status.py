@@ -6,7 +6,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, shown
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
