@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from recrawl.errors import InputError
-from recrawl.evolve.discovery import Watch, discover, fitness_of
-from recrawl.evolve.evolution import EvolutionSettings, Generation
+from recrawl.evolve.evolution import EvolutionSettings, Generation, Watch, discover, fitness_of
 from recrawl.evolve.evolution_result import EvolutionResult
 from recrawl.evolve.fitness import make_fitness
 from recrawl.plan import Plan

@@ -1,12 +1,13 @@
 """The evolution of score formulas (Santos et al. 2014, Listing 1): training, then validation of the best.
 
-The archive holds the best individuals of all generations; the choice among them comes after validation.
+The archive holds the best individuals of all generations; the choice among them comes after validation. `discover`
+goes all the way to one formula: all seeds, the candidates, the choice, and a readable form of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from recrawl.evolve.canonical import canonical
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.operators import OperatorRates, breed, create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
+from recrawl.evolve.simplify import sample_states, simplify
 from recrawl.policies.formulas.closure import MAX_DEPTH
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import terminal_set
@@ -222,3 +224,52 @@ def nearly_best(candidates: list[Candidate], most: int = 20) -> list[Candidate]:
 def choose(candidates: list[Candidate], selection: str = "best") -> Candidate:
     """Return the best candidate; of equals the one better in training, then the shorter."""
     return min(candidates, key=lambda c: (-c.score(selection), -c.train, len(c.formula), c.formula.key))
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What an evolution with several seeds found."""
+
+    settings: EvolutionSettings
+    runs: list[EvolutionRun]
+    candidates: list[Candidate]  # of all seeds
+    chosen: dict[str, Candidate]  # by selection: best, sum, avg, and short
+    simulated: int  # different formulas that were judged in training
+
+    @property
+    def best(self) -> Candidate:
+        """The formula with the highest fitness in validation."""
+        return self.chosen["best"]
+
+
+def discover(
+    train: Fitness, validation: Fitness, settings: EvolutionSettings, seed: int = 0, watch: Watch | None = None
+) -> Discovery:
+    """Evolve with the seeds seed, seed + 1, ..., validate the best of each, choose, and make the choice readable."""
+    ledger = Ledger(train)
+    runs = [evolve(ledger, settings, seed + i, watch) for i in range(settings.seeds)]
+    candidates = validate(runs, validation)
+    chosen = {name: readable(choose(candidates, name), train, validation) for name in SELECTIONS}
+    plain = [readable(candidate, train, validation) for candidate in nearly_best(candidates)]
+    chosen[SHORT] = min(plain, key=lambda c: (len(c.formula), -c.validation))
+    return Discovery(settings, runs, candidates, chosen, len(ledger))
+
+
+def readable(candidate: Candidate, *sets: Fitness) -> Candidate:
+    """Simplify a candidate's formula as far as its crawls stay the same, cycle by cycle."""
+    states = sample_states()
+    for prune in (True, False):
+        shorter = simplify(candidate.formula, states=states, prune=prune)
+        if all(_same(candidate.formula, shorter, fitness) for fitness in sets):
+            return replace(candidate, formula=shorter)
+    return candidate
+
+
+def _same(a: Expression, b: Expression, fitness: Fitness) -> bool:
+    curves = fitness.curves(FormulaPopulation.of([a, b]))
+    return bool(np.array_equal(curves[0], curves[1], equal_nan=True))
+
+
+def fitness_of(expressions: list[Expression], fitness: Fitness) -> FloatArray:
+    """Judge formulas."""
+    return fitness.total(fitness.curves(FormulaPopulation.of(expressions)))

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl import __version__
-from recrawl.evolve.discovery import Discovery
+from recrawl.evolve.evolution import Discovery
 from recrawl.evolve.formula_export import to_python, to_sql
 from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression

@@ -28,8 +28,8 @@ from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.cycle import Opening
 from recrawl.errors import InputError
-from recrawl.features.importance import importance_of
 from recrawl.features.page_words import has_words, words_of
+from recrawl.features.pagerank import importance_of
 from recrawl.features.recorded_copies import RecordedCopies
 from recrawl.memory import Memory
 from recrawl.recording.recording import Recording

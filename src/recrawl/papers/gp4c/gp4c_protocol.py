@@ -19,8 +19,7 @@ from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.evolve.discovery import Discovery, discover
-from recrawl.evolve.evolution import SELECTIONS, SHORT, Candidate, EvolutionSettings, Generation
+from recrawl.evolve.evolution import SELECTIONS, SHORT, Candidate, Discovery, EvolutionSettings, Generation, discover
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.population import FormulaPopulation
 from recrawl.plan import Plan
