@@ -94,8 +94,9 @@ def _lines(
 
     Of these: start, end, and which of the places that come third are its own. All patterns need a digit.
     """
-    numbered, places = np.empty((64, 4), dtype=np.int64), np.empty(256, dtype=np.int32)
-    o, count, found, i, n = 0, 0, 0, 0, len(source)
+    n = len(source)
+    numbered, places = np.empty((64, 4), dtype=np.int64), np.empty(n + 64, dtype=np.int32)
+    o, count, found, i = 0, 0, 0, 0
     while i < n:
         start, digits = i, 0
         while i < n and source[i] != 10:
@@ -115,7 +116,7 @@ def _lines(
             o += 1
         if digits:
             first = found
-            places, found = rotating_starts(out, line_at, o, wordlike, places, found)
+            found = rotating_starts(out, line_at, o, wordlike, places, found)
             if found > first or (o - line_at < 4 * LONGEST_CLOCK and may_be_clock(out, line_at, o)):
                 if count == len(numbered):
                     longer = np.empty((2 * count, 4), dtype=np.int64)

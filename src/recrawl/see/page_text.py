@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recrawl.see.markup.html import Document
-from recrawl.see.markup.scan import plain
+from recrawl.see.markup.references import plain
 
 _FEWEST_WORDS = 25
 _SMALLEST_SHARE = 0.1

@@ -46,7 +46,7 @@ ROTATING = re.compile(
             rf"(?:at{_S1})?+{_TIME}?|{_TIME})",
             rf"{_DATE}[t\s,]{{1,8}}+(?:at{_S1})?{_TIME}",
             rf"(?:{_DAY},?{_S1})?{_UNIX_DATE}\b",
-            rf"\b[0-9]{{8}}t[0-9]{{6}}(?:[.,][0-9]{{1,9}})?{_ZONE}",
+            r"\b[0-9]{8}t[0-9]{6}z?\b",
             rf"\b[0-9]{{1,2}}:[0-9]{{2}}:[0-9]{{2}}(?:[.,][0-9]++)?{_ZONE}",
             rf"\b[0-9]{{1,20}}+{_S0}(?:seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|weeks?|months?|years?){_S1}ago\b",
             rf"\b{_COUNT}{_S1}{_COUNTED}\b",
@@ -77,25 +77,30 @@ def hashes_of(words: str) -> npt.NDArray[np.uint64]:
     return np.sort(np.array([name_hash(word) for word in words.split()], dtype=np.uint64))
 
 
-_DAYS_AND_MONTHS = hashes_of("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
-_COUNTED_WORDS = hashes_of(
+def _triples(words: str) -> BoolArray:
+    """Return which three letters, five bits each, are one of these words."""
+    table = np.zeros(1 << 15, dtype=np.bool_)
+    for one, two, three in words.split():
+        table[(ord(one) & 31) << 10 | (ord(two) & 31) << 5 | ord(three) & 31] = True
+    return table
+
+
+_DAYS_AND_MONTHS = _triples("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+_ENDINGS = _triples("ate ted ied hed ved red ked now ght")  # of verbs such as "updated", and of "copyright"
+_COUNTED_NAMES = (
     "view views visit visits visitor visitors hit hits read reads click clicks download downloads like likes share"
     " shares follower followers user users guest guests member members people"
 )
-_MADE = hashes_of("generated rendered loaded executed served created built took query queries processed")
-_SECRETS = hashes_of(
-    " ".join(
-        f"{name}{more}"
-        for name in "session sess sid csrf xsrf token nonce request ray trace correlation build".split()
-        for more in ("", "id", "token", "key")
-    )
-)
+_MADE_NAMES = "generated rendered loaded executed served created built took query queries processed"
+_SECRET_NAMES = "session sess sid csrf xsrf token nonce request ray trace correlation build"
+_COUNTED_WORDS, _MADE = hashes_of(_COUNTED_NAMES), hashes_of(_MADE_NAMES)
+_SECRETS = hashes_of(" ".join(f"{name}{more}" for name in _SECRET_NAMES.split() for more in ("", "id", "token", "key")))
 _AGO = name_hash("ago")
-_ENDINGS = hashes_of("ate ted ied hed ved red ked now ght")  # of verbs such as "updated", and of "copyright"
 _SECOND_WORDS = hashes_of("of is time")
-_WORD_SETS = np.unique(np.concatenate((_COUNTED_WORDS, _MADE, _SECRETS, _SECOND_WORDS, [_AGO])))
-_HASHED = np.zeros(4096, dtype=np.bool_)  # by the last bits of a hash: most words are in none of the sets
-_HASHED[(_WORD_SETS % np.uint64(4096)).astype(np.int64)] = True
+_BEGINNINGS = _triples(
+    " ".join(word[:3] for word in f"{_COUNTED_NAMES} {_MADE_NAMES} {_SECRET_NAMES} ago time".split())
+)
+_LONGEST_WORD = len("correlationtoken")
 
 
 @njit(cache=True, nogil=True)
@@ -118,12 +123,13 @@ def _letter(c: int) -> bool:
 @njit(cache=True, nogil=True)
 def is_day_or_month(line: ByteArray, i: int, end: int) -> bool:
     """Whether the name of a day or a month can begin here."""
-    if i + 3 > end:
-        return False
-    value = HASH_START
-    for k in range(i, i + 3):
-        value = (value ^ np.uint64(line[k] | 32)) * HASH_PRIME
-    return has_hash(_DAYS_AND_MONTHS, value)
+    return i + 3 <= end and _DAYS_AND_MONTHS[_triple(line, i)]
+
+
+@njit(cache=True, nogil=True)
+def _triple(line: ByteArray, i: int) -> int:
+    """Return five bits of each of three bytes: the same for small letters and capitals."""
+    return (np.int64(line[i]) & 31) << 10 | (np.int64(line[i + 1]) & 31) << 5 | np.int64(line[i + 2]) & 31
 
 
 @njit(cache=True, nogil=True)
@@ -155,16 +161,12 @@ def _wide(line: ByteArray, i: int, end: int) -> tuple[int, int]:
 
 
 @njit(cache=True, nogil=True)
-def _put(found: Places, count: int, place: int, start: int) -> tuple[Places, int]:
-    """Add a place, in order and once."""
-    if place < start:
-        return found, count
-    if count == len(found):
-        longer = np.empty(2 * len(found), dtype=np.int32)
-        longer[:count] = found
-        found = longer
+def _put(found: Places, count: int, place: int, start: int) -> int:
+    """Add a place, if it is not before the start and there is room; return how many there are."""
+    if place < start or count == len(found):
+        return count
     found[count] = place
-    return found, count + 1
+    return count + 1
 
 
 @njit(cache=True, nogil=True)
@@ -181,7 +183,7 @@ def _dated(line: ByteArray, i: int, end: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _verbs(line: ByteArray, start: int, i: int, second: bool, found: Places, count: int) -> tuple[Places, int]:
+def _verbs(line: ByteArray, start: int, i: int, second: bool, found: Places, count: int) -> int:
     """Add the places where a verb that ends at i can begin, with "last" before it."""
     if second:  # "as of", "today is", "server time"
         while i > start and _letter(line[i - 1]):
@@ -190,29 +192,29 @@ def _verbs(line: ByteArray, start: int, i: int, second: bool, found: Places, cou
     for length in (2, 3, 5, 6, 7, 8, 9):
         last = _before_space(line, i - length, start) - 4
         if i - length > start and last >= start and last + 4 < i - length and line[last] | 32 == 108:
-            found, count = _put(found, count, last, start)
-        found, count = _put(found, count, i - length, start)
-    return found, count
+            count = _put(found, count, last, start)
+        count = _put(found, count, i - length, start)
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: int) -> tuple[Places, int]:
+def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: int) -> int:
     """Add the places where the number before "views" can begin."""
     i = _before_space(line, word_at, start)
     if i == word_at:
-        return found, count
+        return count
     if i > start and (line[i - 1] | 32 == 107 or line[i - 1] | 32 == 109):
         i -= 1
     stop = max(start, i - 52)
     while i > stop and (48 <= line[i - 1] <= 57 or line[i - 1] == 44 or line[i - 1] == 46 or line[i - 1] >= 128):
         i -= 1
         if 48 <= line[i] <= 57 and not (i > start and 48 <= line[i - 1] <= 57):
-            found, count = _put(found, count, i, start)
-    return found, count
+            count = _put(found, count, i, start)
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int) -> tuple[Places, int]:
+def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int) -> int:
     """Add the place where the number before "minutes ago" begins."""
     i = _before_space(line, ago_at, start)
     while i > start and _letter(line[i - 1]):
@@ -221,66 +223,85 @@ def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int
     digits_end = i
     while i > start and 48 <= line[i - 1] <= 57:
         i -= 1
-    return _put(found, count, i, start) if i < digits_end else (found, count)
+    return _put(found, count, i, start) if i < digits_end else count
 
 
 @njit(cache=True, nogil=True)
-def _number_soon(line: ByteArray, i: int, end: int) -> bool:
-    """Whether a number begins within 40 characters and before the next full stop."""
+def _duration_soon(line: ByteArray, i: int, end: int) -> bool:
+    """Whether a number of seconds begins within 40 characters and before the next full stop."""
     chars = 0
     while i < end and chars <= 40 and line[i] != 46:
-        if 48 <= line[i] <= 57:
-            return True
         chars += line[i] < 128 or line[i] >= 192
         i += 1
+        if not 48 <= line[i - 1] <= 57 or _digit(line, i, end):
+            continue
+        unit = i
+        if unit < end and (line[unit] == 44 or line[unit] == 46) and _digit(line, unit + 1, end):
+            unit += 1
+            while unit - i <= 24 and _digit(line, unit, end):
+                unit += 1
+        unit = _past_space(line, unit, min(end, unit + 24))
+        if unit < end and (line[unit] | 32 == 115 or line[unit] | 32 == 109):
+            return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: int) -> tuple[Places, int]:
+def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: int) -> int:
     """Add the places before a clock's colon at i where it, or a date before it, can begin."""
+    clock = i + 3 < end and line[i + 3] == 58  # with seconds: a time of its own
     for p in range(start, i):
         if 48 <= line[p] <= 57:
             stop = p
             while stop - p <= 4 and _digit(line, stop, end):
                 stop += 1
-            if stop - p <= 4:
-                found, count = _put(found, count, p, start)
+            if stop - p <= 4 and ((stop == i and clock) or _goes_on(line, stop, i)):
+                count = _put(found, count, p, start)
         elif _letter(line[p]) and is_day_or_month(line, p, end):
-            found, count = _put(found, count, p, start)
-    return found, count
+            stop = p
+            while stop < i and _letter(line[stop]):
+                stop += 1
+            stop = _past_space(line, stop + (line[stop] == 44 or line[stop] == 46), i)
+            if _digit(line, stop, end) or is_day_or_month(line, stop, i):
+                count = _put(found, count, p, start)
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _tokens(
-    line: ByteArray, start: int, end: int, wide: bool, letters: bool, found: Places, count: int
-) -> tuple[Places, int]:
+def _goes_on(line: ByteArray, i: int, end: int) -> bool:
+    """Whether a date goes on at i, after its first number: with a mark and a digit, or a month."""
+    if i < end and 45 <= line[i] <= 47 and _digit(line, i + 1, end):
+        return True
+    i += 2 if i < end and _letter(line[i]) else 0  # "st", "th"
+    while i < end and (line[i] <= 32 or line[i] >= 128 or line[i] == 45):
+        i += 1
+    return is_day_or_month(line, i, end)
+
+
+@njit(cache=True, nogil=True)
+def _tokens(line: ByteArray, start: int, end: int, wide: bool, letters: bool, found: Places, count: int) -> int:
     """Add the places where a token can begin in a run of letters, digits and dashes."""
     while start < end and line[start] == 45:
         start += 1
-    stop = end
-    while stop > start and line[stop - 1] == 45:
-        stop -= 1
-    if not wide and letters and stop - start >= 24:
-        return _put(found, count, start, start)
     tried, i = 0, start
-    while i < end and (not wide or tried < _MOST_BOUNDARIES):
-        part = i
+    while i < end and tried < _MOST_BOUNDARIES:
+        part, hexadecimal = i, True
         while i < end and line[i] != 45:
+            hexadecimal &= 48 <= line[i] <= 57 or 97 <= line[i] | 32 <= 102
             i += 1
-        if i - part >= 16 or (end - part >= 24 and wide) or (end - part >= 36 and i - part == 8):
-            found, count = _put(found, count, part, start)
+        long = end - part >= 24 and (wide or letters)
+        if long or (i - part >= 16 and hexadecimal) or (end - part >= 36 and i - part == 8):
+            count = _put(found, count, part, start)
             tried += 1
-        if wide and i < end:
-            found, count = _put(found, count, i, start)
-            tried += 1
+        if long and i < end:
+            count = _put(found, count, i, start)
         while i < end and line[i] == 45:
             i += 1
-    return found, count
+    return count
 
 
 @njit(cache=True, nogil=True)
-def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> tuple[Places, int]:
+def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> int:
     """Add the places where the label of a number of seconds can begin; the number begins at i."""
     i -= i > start and (line[i - 1] == 34 or line[i - 1] == 39)
     i = _before_space(line, i, start)
@@ -290,136 +311,147 @@ def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> tu
     label = i
     while i > start and (_letter(line[i - 1]) or line[i - 1] == 95) and label - i < 32:
         i -= 1
-    return _put(found, count, i, start) if i < label else (found, count)
+    return _put(found, count, i, start) if i < label else count
 
 
 @njit(cache=True, nogil=True)
-def _word(
-    line: ByteArray, start: int, at: int, i: int, end: int, word: np.uint64, whole: bool, found: Places, count: int
-) -> tuple[Places, int]:
+def _word(line: ByteArray, start: int, at: int, i: int, end: int, whole: bool, found: Places, count: int) -> int:
     """Add the places that the word at..i gives; `whole`: no letter or digit stands before it."""
     bounded = i == end or not (48 <= line[i] <= 57 or line[i] == 95)
-    if _HASHED[np.int64(word & np.uint64(4095))]:
+    if i - at == 2 or (3 <= i - at <= _LONGEST_WORD and _BEGINNINGS[_triple(line, at)]):
+        word = HASH_START
+        for k in range(at, i):
+            word = (word ^ np.uint64(line[k] | 32)) * HASH_PRIME
         if whole and has_hash(_SECRETS, word):
             j = i
             while j < end and (line[j] <= 32 or line[j] >= 128 or line[j] == 95 or line[j] == 45):
                 j += 1
             c = line[j] | 32 if j < end else 0
             if c == 58 or c == 61 or c == 35 or c == 105 or c == 116 or c == 107:
-                found, count = _put(found, count, at, start)
+                count = _put(found, count, at, start)
         if whole and bounded:
             if has_hash(_COUNTED_WORDS, word):
-                found, count = _counter(line, start, at, found, count)
+                count = _counter(line, start, at, found, count)
                 j = _past_space(line, i, end)
                 c = line[j] if j < end else 0
                 if c == 58 or c == 61 or (_letter(c) and j > i):
-                    found, count = _put(found, count, at, start)
+                    count = _put(found, count, at, start)
             elif has_hash(_MADE, word):
-                if _number_soon(line, i, end):
-                    found, count = _put(found, count, at, start)
+                if _duration_soon(line, i, end):
+                    count = _put(found, count, at, start)
             elif word == _AGO:
-                found, count = _elapsed(line, start, at, found, count)
+                count = _elapsed(line, start, at, found, count)
         if bounded and has_hash(_SECOND_WORDS, word) and _dated(line, i, end):
-            found, count = _verbs(line, start, i, True, found, count)
-    if i - at >= 3:
-        ending = HASH_START
-        for k in range(i - 3, i):
-            ending = (ending ^ np.uint64(line[k] | 32)) * HASH_PRIME
-        if has_hash(_ENDINGS, ending):
-            if bounded and _dated(line, i, end):
-                found, count = _verbs(line, start, i, False, found, count)
-            if i - at >= 9 and _digit(line, _past_space(line, i, end), end):
-                found, count = _put(found, count, i - 9, start)
-    return found, count
+            count = _verbs(line, start, i, True, found, count)
+    if i - at >= 3 and _ENDINGS[_triple(line, i - 3)]:
+        if bounded and _dated(line, i, end):
+            count = _verbs(line, start, i, False, found, count)
+        if i - at >= 9 and line[i - 9] | 32 == 99 and _digit(line, _past_space(line, i, end), end):
+            count = _put(found, count, i - 9, start)
+    return count
 
 
 @njit(cache=True, nogil=True)
 def may_be_clock(line: ByteArray, start: int, end: int) -> bool:
-    """Whether CLOCK_LINE could match: the first word is a number, a day or a month, and none is another long word."""
-    letters, first = 0, True
-    for i in range(start, end):
-        c = line[i]
-        if c >= 128:
-            return True
+    """Whether CLOCK_LINE could match: all words are numbers, days, months or as short as the name of a time zone."""
+    first, i = True, start
+    while i < end:
+        at, c = i, line[i]
+        i += 1
+        first &= not 48 <= c <= 57
         if not _letter(c):
-            letters = 0
-            first &= not 48 <= c <= 57
             continue
-        if letters == 0 and first and not is_day_or_month(line, i, end):
+        while i < end and _letter(line[i]):
+            i += 1
+        if not is_day_or_month(line, at, i) and (first or i - at > 5 or (i - at > 3 and line[i - 1] | 32 != 116)):
             return False
         first = False
-        letters += 1
-        if letters == 6 and not is_day_or_month(line, i - 5, end):
-            return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def rotating_starts(
-    line: ByteArray, start: int, end: int, wordlike: BoolArray, found: Places, count: int
-) -> tuple[Places, int]:
+def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, found: Places, count: int) -> int:
     """Add to `found` the places between start and end where ROTATING can match: never one too few.
 
     `wordlike` says which code points are letters or digits. The places are in order, each once; they count characters
     from the start of the line.
     """
     first = count
-    word, at, whole = HASH_START, -1, True  # of the run of ASCII letters before i; whether it begins at a boundary
-    run, digits, letters, wide = -1, 0, 0, False  # of the run of letters, digits and dashes before i
-    numbers, seen = 0, start  # length of the run of digits before i; how far dates have been looked for
+    run, digits, letters, wide = (
+        -1,
+        False,
+        False,
+        False,
+    )  # the run of letters, digits and dashes before i: what it holds
+    seen = start  # how far dates have been looked for
     before = False  # whether a letter, digit or low line stands before i
     i = start
-    while i <= end:
-        c = line[i] if i < end else np.uint8(32)
-        size, code = 1, np.int64(c)
-        letter, digit = _letter(c), 48 <= c <= 57
-        if c >= 128:
+    while i < end:
+        at, c = i, line[i]
+        if _letter(c):
+            while i < end and _letter(line[i]):
+                i += 1
+            count = _word(line, start, at, i, end, not before, found, count)
+            letters, inside = True, True
+        elif 48 <= c <= 57:
+            while i < end and 48 <= line[i] <= 57:
+                i += 1
+            count = _number(line, start, at, i, end, seen, found, count)
+            seen = i if i < end and line[i] == 58 else seen
+            digits, inside = True, True
+        elif c >= 128:
             code, size = _wide(line, i, end)
-        inside = letter or digit or c == 95 or (c >= 128 and wordlike[code])
-        if letter:
-            if at < 0:
-                at, word, whole = i, HASH_START, not before
-            word = (word ^ np.uint64(c | 32)) * HASH_PRIME
-        elif at >= 0:
-            found, count = _word(line, start, at, i, end, word, whole, found, count)
-            at = -1
-        if inside or c == 45:
-            if run < 0:
-                run, digits, letters, wide = i, 0, 0, False
-            digits += digit
-            letters += letter
-            wide |= c >= 128
-        elif run >= 0:
-            if i - run >= 16 and digits:
-                found, count = _tokens(line, run, i, wide, letters > 0, found, count)
-            run = -1
-        if digit:
-            numbers += 1
-        elif numbers:
-            if 10 <= numbers <= 19 and line[i - numbers] == 49 and numbers % 3 == 1:
-                found, count = _epoch(line, start, i - numbers, found, count)
-            elif numbers == 8 and c | 32 == 116 and _digit(line, i + 6, end):
-                found, count = _put(found, count, i - 8, start)
-            elif c == 58 and _digit(line, i + 1, end) and _digit(line, i + 2, end):
-                found, count = _dates(line, max(seen, i - _WINDOW_BYTES), i, end, found, count)
-                seen = i
-            numbers = 0
-        if (code == 0xA9 and c >= 128) or (c == 41 and i >= start + 2 and line[i - 2] == 40 and line[i - 1] | 32 == 99):
-            if _digit(line, _past_space(line, i + size, end), end):
-                found, count = _put(found, count, i if c >= 128 else i - 2, start)
+            i += size
+            inside = wordlike[code]
+            wide |= inside
+            if code == 0xA9 and _digit(line, _past_space(line, i, end), end):
+                count = _put(found, count, at, start)
+        else:
+            i += 1
+            inside = c == 95
+            if c == 41 and at >= start + 2 and line[at - 2] == 40 and line[at - 1] | 32 == 99:  # (c)
+                if _digit(line, _past_space(line, i, end), end):
+                    count = _put(found, count, at - 2, start)
         before = inside
-        i += size
-    return found, _in_characters(line, start, found, first, count)
+        if inside or c == 45:
+            run = at if run < 0 else run
+            if i < end:
+                continue
+            at = end
+        if run >= 0 and at - run >= 16 and digits:
+            count = _tokens(line, run, at, wide, letters, found, count)
+        run, digits, letters, wide = -1, False, False, False
+    return _in_characters(line, start, found, first, count)
+
+
+@njit(cache=True, nogil=True)
+def _number(line: ByteArray, start: int, at: int, i: int, end: int, seen: int, found: Places, count: int) -> int:
+    """Add the places that the number at..i gives: seconds since 1970, a date and time without marks, a clock."""
+    if i == end:
+        c = np.uint8(32)
+    else:
+        c = line[i]
+    if 10 <= i - at <= 19 and line[at] == 49 and (i - at) % 3 == 1:
+        return _epoch(line, start, at, found, count)
+    if i - at == 8 and c | 32 == 116 and _digit(line, i + 6, end):
+        return _put(found, count, at, start)
+    if c == 58 and _digit(line, i + 1, end) and _digit(line, i + 2, end):
+        return _dates(line, max(seen, i - _WINDOW_BYTES), i, end, found, count)
+    return count
 
 
 @njit(cache=True, nogil=True)
 def _in_characters(line: ByteArray, start: int, found: Places, first: int, count: int) -> int:
     """Sort the places, drop what is there twice, and count characters instead of bytes; return how many there are."""
-    if count == first:
-        return count
-    places = np.sort(found[first:count])
+    for k in range(first + 1, count):  # by insertion: no place is far from where it belongs
+        place, j = found[k], k
+        while j > first and found[j - 1] > place:
+            found[j] = found[j - 1]
+            j -= 1
+        found[j] = place
     kept, chars, i, last = first, 0, start, -1
-    for place in places:
+    for k in range(first, count):
+        place = found[k]
         if place == last:
             continue
         last = place

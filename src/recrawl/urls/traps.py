@@ -46,6 +46,11 @@ def without_session(href: str) -> str:
     return f"{head}?{query}" if query else head
 
 
+def tidy_url(href: str) -> str:
+    """Return the URL without what names no page of its own: session ids."""
+    return without_session(href)
+
+
 def trap_of(href: str, year: int | None = None) -> str | None:
     """Say which trap this URL is, or None: repeating segments, too many segments, a calendar far from `year`."""
     path = split(href).path
