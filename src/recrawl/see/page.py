@@ -39,6 +39,7 @@ class SeenPage(NamedTuple):
     needs_rendering: bool = False  # a shell for scripts: a visit that finds no change says nothing
     soft_error: bool = False
     capped: bool = False  # more tags, depth or links than we read
+    unreadable: str = ""  # what went wrong while reading; then the bytes are all that is known
 
     @property
     def may_keep_body(self) -> bool:
@@ -64,10 +65,18 @@ class SeenPage(NamedTuple):
 def see_page(
     body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, agent: str = "recrawl", probe: int | None = None
 ) -> SeenPage:
-    """Read a body that was fetched from `url` (in normal form).
+    """Read a body that was fetched from `url` (in normal form). Whatever the body is, nothing is raised.
 
     `probe` is the simhash of what the host answers for an address that cannot exist, where that is known.
     """
+    try:
+        return _see(body, url, headers, agent, probe)
+    except Exception as wrong:  # no page, however strange, may end a crawl
+        reason = f"{type(wrong).__name__}: {wrong}"[:200]
+        return SeenPage(url, Media.BINARY, "application/octet-stream", digest_of_bytes(body), 0, unreadable=reason)
+
+
+def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str, probe: int | None) -> SeenPage:
     content_type, tags = "", []
     for name, value in headers:
         if name == "content-type" and not content_type:

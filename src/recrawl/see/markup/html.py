@@ -18,15 +18,18 @@ MAX_LINKS = 5_000
 MAX_TITLE_CHARS = 500
 MAX_REFRESH_S = 3.0  # a slower refresh shows its page first, a faster one sends the visitor elsewhere
 
-_REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:[;,\s]\s*)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S+))", re.I)
+_REFRESH = re.compile(
+    r"\s*+([0-9]{1,9}+(?:\.[0-9]*+)?|\.[0-9]++)(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:\"([^\"]*)|'([^']*)|(\S+))",
+    re.I,
+)
 _HEAD_BYTES = 8_192
 _MAX_FEEDS = 16
 _MAX_META_CHARS = 2_000
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SHELL_WORDS = 50
 _SHELL = re.compile(
-    r"(?i)<(?:div|main|section|app-root)\s[^>]*\bid\s*=\s*[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte|ember"
-    r"[\w-]*|application)[\"'\s>]|<app-root|<noscript[^>]*>[^<]*(?:<[^>]*>[^<]*)*?java-?script|enable javascript"
+    r"(?i)<(?:div|main|section|app-root)\s[^>]{0,200}?\bid\s*+=\s*+[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte"
+    r"|ember[\w-]{0,100}|application)[\"'\s>]|<app-root|<noscript[^>]{0,200}+>[^\0]{0,500}?java-?script|enable javascript"
 )
 
 
@@ -126,7 +129,7 @@ def needs_rendering(text: str, scanned: Scanned) -> bool:
     """Whether this is a shell that scripts will fill: hardly a word, scripts, and a place or an excuse for them."""
     if scanned.words >= _SHELL_WORDS or not scanned.scripts:
         return False
-    return bool(_SHELL.search(text[:262_144])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
+    return bool(_SHELL.search(text[:65_536])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
 
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:

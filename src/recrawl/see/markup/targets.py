@@ -17,7 +17,7 @@ from numba import njit
 from recrawl.columns import ByteArray
 from recrawl.see.markup.references import attribute
 from recrawl.see.markup.tags import HASH_PRIME, HASH_START
-from recrawl.urls.traps import tidy_url
+from recrawl.urls.traps import without_session
 from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, split
 
 Rows = npt.NDArray[np.int32]
@@ -106,7 +106,7 @@ def _parsed(target: bytes, base: Base | None) -> Place:
     url = normalise(attribute(target), base)
     if url is None:
         return _NOWHERE
-    url = tidy_url(url)
+    url = without_session(url)
     return url, host_of(url)
 
 
