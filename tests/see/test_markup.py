@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from resiliparse.parse.html import HTMLTree  # type: ignore[import-untyped]
 
 from recrawl.see.markup.html import parse_refresh, read_html
-from recrawl.see.markup.scan import META, attribute, scan
+from recrawl.see.markup.references import attribute
+from recrawl.see.markup.scan import META, scan
 from recrawl.see.page_text import all_text, main_text
 from recrawl.urls.url import Base, normalise
 

@@ -1,4 +1,4 @@
-"""When to believe a page's canonical address. Pages lie about it: many name the front page on every page of the site."""
+"""When to believe a page's canonical address. Pages lie: many name the front page on every page of a site."""
 
 from __future__ import annotations
 

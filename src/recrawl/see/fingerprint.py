@@ -14,7 +14,8 @@ import numpy.typing as npt
 from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray
-from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING, may_be_clock, rotating_starts
+from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING
+from recrawl.see.rotating_places import may_be_clock, rotating_starts
 from recrawl.see.words import letters_and_digits
 
 DIGEST_BYTES = 16
@@ -63,7 +64,7 @@ def _stable(text: str) -> bytes:
     for start, end, first, last in numbered.tolist():
         low = data[start:end].lower().decode()
         if len(low) < LONGEST_CLOCK and CLOCK_LINE.fullmatch(low):
-            line = ""
+            line: str | None = ""
         else:
             line = _without_rotating(data[start:end].decode(), low, starts[first:last])
             if line is None:

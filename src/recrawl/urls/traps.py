@@ -99,8 +99,8 @@ def _shape(segment: str) -> str:
 class DiscoveryBudget:
     """How many pages may be discovered per URL template and per registrable domain, and hosts per domain.
 
-    A trap of words (`/red/green/blue`) has no template that could be told from an honest site. It is bounded by how many
-    of a host's pages may wait for their first visit: a host grows no faster than it is visited.
+    A trap of words (`/red/green/blue`) has no template that could be told from an honest site. It is bounded by how
+    many of a host's pages may wait for their first visit: a host grows no faster than it is visited.
 
     State is three counters. Those by domain are counted from a crawl's pages when it starts; those by template are
     exported as they grow, and restored.

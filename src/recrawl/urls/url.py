@@ -29,12 +29,11 @@ DENIED_PORTS = frozenset(
 
 # Parameters that say where a visitor came from, never what page is shown: campaigns, clicks, newsletters.
 TRACKING = (
-    "utm_[a-z_]+ fbclid gclid gclsrc dclid gbraid wbraid msclkid yclid ysclid twclid ttclid li_fat_id igshid igsh mc_cid mc_eid"
-    " _hsenc _hsmi __hstc __hssc __hsfp hsctatracking mkt_tok vero_id oly_anon_id oly_enc_id _openstat wickedid"
-    " rb_clickid ml_subscriber ml_subscriber_hash srsltid _ga _gl s_kwcid ef_id cmpid"
-).split()
-
-_TRACKED = re.compile(rf"(?i)(?:{'|'.join(TRACKING)})(?:=.*)?")
+    r"utm_[a-z_]+|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id|igshid|igsh|mc_cid"
+    r"|mc_eid|_hsenc|_hsmi|__hstc|__hssc|__hsfp|hsctatracking|mkt_tok|vero_id|oly_anon_id|oly_enc_id|_openstat|wickedid"
+    r"|rb_clickid|ml_subscriber|ml_subscriber_hash|srsltid|_ga|_gl|s_kwcid|ef_id|cmpid"
+)
+_TRACKED = re.compile(rf"(?i)(?:{TRACKING})(?:=.*)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _ODD_ESCAPE = re.compile("%(?![0-9A-F]{2})|%(?:2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])")

@@ -29,7 +29,8 @@ _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SHELL_WORDS = 50
 _SHELL = re.compile(
     r"(?i)<(?:div|main|section|app-root)\s[^>]{0,200}?\bid\s*+=\s*+[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte"
-    r"|ember[\w-]{0,100}|application)[\"'\s>]|<app-root|<noscript[^>]{0,200}+>[^\0]{0,500}?java-?script|enable javascript"
+    r"|ember[\w-]{0,100}|application)[\"'\s>]|<app-root|<noscript[^>]{0,200}+>[^\0]{0,500}?java-?script"
+    r"|enable javascript"
 )
 
 

@@ -1,4 +1,4 @@
-"""Character references (`&amp;`, `&#8212;`) to the characters they stand for; a number that stands for none is U+FFFD."""
+"""Character references (`&amp;`, `&#8212;`) to what they stand for; a number that stands for nothing is U+FFFD."""
 
 from __future__ import annotations
 

@@ -59,9 +59,10 @@ def places_of(source: bytes, hrefs: Rows, base: str) -> tuple[list[str], list[st
             url, host = place
             if not url:
                 continue
-        urls.append(url)
-        hosts.append(host)
-        kept.append(row)
+        if len(url) <= MAX_URL_CHARS:
+            urls.append(url)
+            hosts.append(host)
+            kept.append(row)
     return urls, hosts, kept
 
 
@@ -163,10 +164,10 @@ def _cut(source: ByteArray, start: int, end: int) -> tuple[int, np.uint64]:
 def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
     if a_end - a != b_end - b:
         return False
-    for k in range(a_end - a):
-        if source[a + k] != source[b + k]:
-            return False
-    return True
+    k = 0
+    while k < a_end - a and source[a + k] == source[b + k]:
+        k += 1
+    return k == a_end - a
 
 
 @njit(cache=True, nogil=True)
