@@ -93,7 +93,9 @@ def measure(pages: list[Page], names: list[str]) -> None:
     for name in names:
         rate = len(pages) / spent[name]
         times = spent[name] / spent["recrawl"]
-        print(f"  {name:8} {rate:7,.0f} pages per CPU-s {total / spent[name]:7.1f} MB per CPU-s   recrawl is {times:.2f}x")
+        print(
+            f"  {name:8} {rate:7,.0f} pages per CPU-s {total / spent[name]:7.1f} MB per CPU-s   recrawl is {times:.2f}x"
+        )
 
 
 def main() -> None:
@@ -106,7 +108,9 @@ def main() -> None:
         print(f"{folder.name}: {len(pages):,} pages, {sum(len(b) for b, _ in pages) / 1e6:.0f} MB")
         measure(pages, list(READERS))
         if "--check" in sys.argv:
-            wrong = [url for body, url in pages if set(see_page(body, url).link_columns.urls) ^ links_by_lexbor(body, url)]
+            wrong = [
+                url for body, url in pages if set(see_page(body, url).link_columns.urls) ^ links_by_lexbor(body, url)
+            ]
             print(f"  links differ from lexbor's on {len(wrong)} pages", *wrong[:5])
 
 

@@ -62,11 +62,12 @@ def _stable(text: str) -> bytes:
         return data.removesuffix(b"\n")
     pieces, at, starts = [], 0, places.tolist()
     for start, end, first, last in numbered.tolist():
-        low = data[start:end].lower().decode()
+        raw = data[start:end]
+        low = raw.lower().decode()
         if len(low) < LONGEST_CLOCK and CLOCK_LINE.fullmatch(low):
             line: str | None = ""
         else:
-            line = _without_rotating(data[start:end].decode(), low, starts[first:last])
+            line = _without_rotating(raw, low, starts[first:last])
             if line is None:
                 continue
         pieces.append(data[at:start])
@@ -76,15 +77,18 @@ def _stable(text: str) -> bytes:
     return b"".join(pieces).removesuffix(b"\n")
 
 
-def _without_rotating(line: str, low: str, starts: list[int]) -> str | None:
-    """Cut out what rotates, looking for it at these places; None if there is nothing."""
-    kept, at = [], 0
+def _without_rotating(raw: bytes, low: str, starts: list[int]) -> str | None:
+    """Cut out what rotates, looking for it at these places of the line in small letters; None if there is nothing."""
+    cuts, at = [], 0
     for place in starts:
         found = ROTATING.match(low, place) if place >= at else None
         if found:
-            kept.append(line[at:place])
+            cuts.append((at, place))
             at = found.end()
-    return " ".join(" ".join([*kept, line[at:]]).split()) if kept else None
+    if not cuts:
+        return None
+    line = raw.decode()
+    return " ".join(" ".join([*(line[a:b] for a, b in cuts), line[at:]]).split())
 
 
 @njit(cache=True, nogil=True)

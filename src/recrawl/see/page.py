@@ -28,7 +28,7 @@ class SeenPage(NamedTuple):
     charset: str = ""
     title: str = ""
     heading: str = ""
-    text: str = ""
+    said: bytes = b""  # of HTML: all its text, character references unresolved
     main_text: str = ""
     words: int = 0
     link_columns: LinkColumns = NO_LINKS
@@ -40,6 +40,11 @@ class SeenPage(NamedTuple):
     soft_error: bool = False
     capped: bool = False  # more tags, depth or links than we read
     unreadable: str = ""  # what went wrong while reading; then the bytes are all that is known
+
+    @property
+    def text(self) -> str:
+        """Every word outside scripts, styles and drawings, one line a block; few readers need it."""
+        return all_text(self.said) if self.media is Media.HTML else self.main_text
 
     @property
     def may_keep_body(self) -> bool:
@@ -107,7 +112,6 @@ def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str, 
         simhash=likeness,
         type_lied=sniffed.lied,
         charset=decoded.charset,
-        text=decoded.text,
         main_text=decoded.text,
         words=len(decoded.text.split()),
         directives=directives,
@@ -132,7 +136,7 @@ def _see_html(
         charset=decoded.charset,
         title=document.title,
         heading=document.heading,
-        text=all_text(document),
+        said=document.scanned.said,
         main_text=main,
         words=words,
         link_columns=document.link_columns,

@@ -1,8 +1,8 @@
 """What differs between two visits to an unchanged page: clocks, counters, "3 minutes ago", render times, tokens.
 
 `ROTATING` says what that is. Trying it at every place of a page would cost most of the time of reading, so a compiled
-scan (rotating_places.py) first finds the few places where it could begin; it never misses one where it does. Letters and
-digits are those of ASCII. Every repetition is bounded or never taken back, so the time is linear whatever the text is.
+scan (rotating_places.py) first finds the few places where it could begin; it never misses one where it does. Letters
+and digits are those of ASCII. Every repetition is bounded or never taken back, so the time is linear in any text.
 """
 
 from __future__ import annotations

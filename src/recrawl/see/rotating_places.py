@@ -122,7 +122,7 @@ def _dated(line: ByteArray, i: int, end: int) -> bool:
         i += 1
     if i + 2 < end and (line[i + 2] <= 32 or line[i + 2] >= 128):
         word = int(line[i] | 32) << 8 | int(line[i + 1] | 32)
-        if word == _ON or word == _AT:
+        if word in (_ON, _AT):
             i = _past_space(line, i + 2, end)
     return _digit(line, i, end) or is_day_or_month(line, i, end)
 

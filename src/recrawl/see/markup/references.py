@@ -38,8 +38,8 @@ def attribute(value: bytes) -> str:
 
 def _decode(reference: str) -> str:
     """Resolve one reference; Python refuses to read numbers of thousands of digits, and no code point has as many."""
-    if reference[1] == "#":
-        digits = reference[2:].rstrip(";").lstrip("xX0")
-        if len(digits) > _MOST_DIGITS:
-            return "\ufffd"
-    return unescape(reference)
+    if reference[1] != "#":
+        return unescape(reference)
+    radix = "x" if reference[2] in "xX" else ""
+    digits = reference[2 + len(radix) :].rstrip(";").lstrip("0") or "0"
+    return unescape(f"&#{radix}{digits};") if len(digits) <= _MOST_DIGITS else "\ufffd"

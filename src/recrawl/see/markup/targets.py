@@ -29,6 +29,9 @@ _ABSOLUTE = (b"https://", b"http://")
 _PARSED, _ROOTED = -1, -2  # of a target: for the parser; a plain path from the root of its host
 _MAX_PLAIN_BYTES = 500
 _MAX_RESOLVED = 1_024  # links of a folder whose meaning is kept
+_SAME_IN_FOLDER = frozenset(  # as a first byte; "?", white space and "&#35;" mean another page on every page
+    bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._"
+)
 _PROBES = 16
 _PLAIN = np.array([chr(c).isascii() and (chr(c).isalnum() or chr(c) in "_~-") for c in range(256)], dtype=np.bool_)
 
@@ -54,7 +57,7 @@ def places_of(source: bytes, hrefs: Rows, base: str) -> tuple[list[str], list[st
             place = known.get(target)
             if place is None:
                 place = _resolve(target, base, folders[highest][:-1])
-                if len(known) < _MAX_RESOLVED and target[0] != 63:  # "?" means another page on every page
+                if len(known) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
                     known[target] = place
             url, host = place
             if not url:
