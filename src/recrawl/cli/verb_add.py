@@ -12,7 +12,9 @@ from recrawl.cli.crawl_options import add_crawl, shown
 from recrawl.errors import InputError
 
 if TYPE_CHECKING:
+    from recrawl.fetch.fetcher import Fetcher
     from recrawl.live.directory import CrawlDirectory
+    from recrawl.live.store import Store
 
 
 def add(verbs: Any) -> None:
@@ -77,10 +79,33 @@ def _lines(file: str | None) -> list[str]:
 
 async def _announced(directory: CrawlDirectory, url: str) -> list[str]:
     from recrawl.fetch.fetcher import Fetcher
-    from recrawl.fetch.sitemaps import read_sitemap
+    from recrawl.fetch.sitemaps import of_site, read_sitemap
+    from recrawl.live.manners import load_manners
+    from recrawl.live.store import Store, told
 
-    async with Fetcher(directory.config().fetch) as fetcher:
-        entries = await read_sitemap(fetcher, url)
-    if not entries:
+    config = directory.config()
+    with directory.locked(), told(directory.state):  # one gate for every request of a crawl: not beside a run
+        store = Store.open(directory.state)
+        try:
+            async with Fetcher(config.fetch) as fetcher:
+                load_manners(store, fetcher)
+                fetcher.keep_manners = lambda: _keep(store, fetcher)
+                entries = await read_sitemap(fetcher, url)
+                _keep(store, fetcher)
+        finally:
+            store.close()
+    inside = of_site(entries, url, config.scope if config.scope.has_rules else None)
+    if not inside:
         raise InputError(f"{shown(url)} announces no page that can be read")
-    return [entry.url for entry in entries]
+    if len(inside) < len(entries):
+        print(
+            f"{len(entries) - len(inside)} pages of other hosts are left out: a sitemap speaks for its own host alone"
+        )
+    return [entry.url for entry in inside]
+
+
+def _keep(store: Store, fetcher: Fetcher) -> None:
+    from recrawl.live.manners import keep_manners
+
+    with store.transaction():
+        keep_manners(store, fetcher)

@@ -133,8 +133,13 @@ class Fetcher:
 
     def _note_robots(self, url: Url) -> None:
         """Keep what a new robots.txt asks for, before the next request."""
-        self.gate.set_crawl_delay(url.host, self.robots.host_crawl_delay_s(url))
+        self._mind_crawl_delay(url)
         self.keep_manners()
+
+    def _mind_crawl_delay(self, url: Url) -> None:
+        """Let the gate hold what the newest robots.txt asks for, up to what we accept: it must be read again."""
+        asked_s = self.robots.host_crawl_delay_s(url)
+        self.gate.set_crawl_delay(url.host, min(asked_s, self.settings.gate.max_crawl_delay_s))
 
     async def _ask_robots(self, href: str) -> FetchResult:
         url = parse(href)
@@ -177,7 +182,7 @@ class Fetcher:
         verdict, reason = await self.robots.verdict(url)
         if verdict != "allowed":
             return walk.result(_ROBOTS_KINDS[verdict], reason)
-        self.gate.set_crawl_delay(url.host, self.robots.host_crawl_delay_s(url))
+        self._mind_crawl_delay(url)
         return None
 
     def _patience_s(self, host: str) -> float:

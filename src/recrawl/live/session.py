@@ -105,7 +105,9 @@ class Session:
         gc.set_threshold(*COLLECT_AFTER)
 
     def _open_fetcher(self, stack: ExitStack) -> None:
-        hosts = [name for (name,) in self.store.db.execute("select name from hosts")]
+        # the hosts of pages that the user added; those merely met (a redirected robots.txt, a sitemap) are none of them
+        added = "select name from hosts where host in (select distinct host from pages where found_on is null)"
+        hosts = [name for (name,) in self.store.db.execute(added)]
         scope = with_hosts(self.config, hosts, year_of(self.clock.now()))
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
