@@ -204,7 +204,7 @@ def test_a_crawl_delay_that_is_taken_back_no_longer_holds() -> None:
 
 
 def test_manners_are_kept_before_the_next_request() -> None:
-    """What robots.txt asks for is handed to the store before the page is asked for: a crash in between forgets nothing."""
+    """What robots.txt asks for is with the store before the page is asked for: a crash in between forgets nothing."""
     clock = ManualClock()
     plays: dict[str, Play] = {"/robots.txt": answer("User-agent: *\nCrawl-delay: 20"), "/page": PAGE}
     kept: list[tuple[list[float], list[str], list[str]]] = []
