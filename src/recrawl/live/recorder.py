@@ -112,7 +112,14 @@ class Recorder:
         for each, record, new in zip(arrived, records, new_links, strict=True):
             length = np.nan if record.digest is None else record.words
             self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
+            if record.outcome == Outcome.FIRST:
+                self.discovery.note_first_visit(host_of(each.result.url))
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
+
+    def keep_manners(self) -> None:
+        """Put on disk at once what politeness must not forget, before the next request."""
+        with self.store.transaction():
+            self._keep_manners()
 
     def _keep_manners(self) -> None:
         """Keep what politeness must not forget: every host's gate and robots.txt."""

@@ -94,7 +94,7 @@ class Session:
         gc.set_threshold(*COLLECT_AFTER)
 
     def _open_fetcher(self, stack: ExitStack) -> None:
-        scope = with_hosts(self.config, list(self.store.hosts().values()), year_of(self.clock.now()))
+        scope = with_hosts(self.config, self.store.hosts_added(), year_of(self.clock.now()))
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
@@ -102,7 +102,9 @@ class Session:
         self.fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in self.store.robots())
         discovery = DiscoveryBudget()
         discovery.restore(self.store.templates(), self.store.pages_by_host().items())
+        discovery.restore_waiting(self.store.waiting_by_host().items())
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
+        self.fetcher.keep_manners = self.recorder.keep_manners
         self.signals = Signals(self.store, self.fetcher, scope, discovery) if self.config.signals else None
 
     def __exit__(self, *error: Any) -> None:

@@ -183,10 +183,20 @@ class Store(StoredVisits, StoredCycles, StoredHistory):
         """Return the names of all hosts by number."""
         return dict(self.db.execute("select host, name from hosts order by host").fetchall())
 
+    def hosts_added(self) -> list[str]:
+        """Return the hosts of pages that the user added; hosts that were merely met are not among them."""
+        ask = "select name from hosts where host in (select distinct host from pages where found_on is null)"
+        return [name for (name,) in self.db.execute(ask)]
+
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         ask = "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
         return dict(self.db.execute(ask).fetchall())
+
+    def waiting_by_host(self) -> dict[str, int]:
+        """How many pages of each host we have no copy of."""
+        counted = "select host, count(*) as n from pages where digest is null group by host"
+        return dict(self.db.execute(f"select h.name, n from ({counted}) join hosts h using (host)").fetchall())
 
     def gates(self) -> list[str]:
         """Return the politeness states of hosts, as JSON."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from recrawl.see.markup.html import Document
-from recrawl.see.markup.scan import plain
+from recrawl.see.markup.references import plain
 
 _FEWEST_WORDS = 25
 _SMALLEST_SHARE = 0.1
 _LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
 
 
-def all_text(document: Document) -> str:
-    """Return every word outside scripts, styles and drawings, one line a block."""
-    return plain(document.scanned.said).strip()
+def all_text(said: bytes) -> str:
+    """Return every word outside scripts, styles and drawings, one line a block, from what the scan of a page found."""
+    return plain(said).strip()
 
 
 def main_text(document: Document) -> str:

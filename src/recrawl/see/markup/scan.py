@@ -8,8 +8,6 @@ head in time that is linear whatever the page is. It keeps a stack of open eleme
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy.typing as npt
 from recrawl.columns import ByteArray
 from recrawl.compiled import kernel
 from recrawl.see.markup import tags
+from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
     ASIDE,
     BLOCK,
@@ -58,7 +57,6 @@ META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
 _TITLE, _TITLE_END, _H1, _H1_END = range(8, 12)
 _SPACE = np.array([is_space(c) for c in range(256)], dtype=np.int64)
-_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
 
 
 class Scanned(NamedTuple):
@@ -111,18 +109,6 @@ def scan(html: bytes) -> Scanned:
         script_bytes=count[_SCRIPT_BYTES],
         capped=bool(count[_CAPPED]),
     )
-
-
-def plain(said: bytes) -> str:
-    """Decode text and resolve its character references."""
-    text = said.decode("utf-8", "replace")
-    return unescape(text) if "&" in text else text
-
-
-def attribute(value: bytes) -> str:
-    """Decode an attribute; there, `&copy=` is no character reference (HTML standard, 13.2.5.73)."""
-    text = value.decode("utf-8", "replace")
-    return _REFERENCE.sub(lambda found: unescape(found[0]), text) if "&" in text else text
 
 
 @kernel
