@@ -6,7 +6,7 @@ result.value(NDCG())
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
+from recrawl.evaluate.measures.worstsite import SiteTally, findable_changes
 from recrawl.features.importance import importance_of
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Policy, Setting
@@ -49,6 +50,11 @@ class Plan:
                 f"{recording.end - recording.start:g} days are {cycles} cycles of {self.cycle_days:g} days"
             )
         return cycles
+
+    def edges(self, recording: Recording) -> FloatArray:
+        """Return the instants between the cycles, the start and the end among them."""
+        edges: FloatArray = recording.start + self.cycle_days * np.arange(self.cycles(recording) + 1, dtype=np.float64)
+        return edges
 
     def visits(self, recording: Recording) -> int:
         """Visits a cycle: the same number in every cycle, for every policy."""
@@ -94,6 +100,30 @@ def crawl(
 
     Importance is that of the plan unless the pages' own is given, as for a part of a recording whose links are known.
     """
+    measures = tuple(measures)
+    by_site = any(measure.by_site for measure in measures)
+    tally = _tally(recording, plan, importance) if by_site else None
+    parts: list[list[tuple[float, float]]] = []
+    visits = 0
+    for view in _judged(recording, policy, plan, advance, importance, tally):
+        parts.append([measure.parts(view) for measure in measures])
+        visits += len(view.picks)
+    name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
+    cycles = plan.cycles(recording)
+    judged = np.arange(plan.warmup + 1, cycles + 1)
+    table = np.array(parts, dtype=np.float64).reshape(len(judged), len(measures), 2).transpose(1, 0, 2)
+    return CrawlResult(name, measures, judged, table, visits / (plan.visits(recording) * len(judged)))
+
+
+def _judged(
+    recording: Recording,
+    policy: str | PolicyMaker,
+    plan: Plan,
+    advance: Advance,
+    importance: FloatArray | None,
+    tally: SiteTally | None,
+) -> Iterator[CycleView]:
+    """Crawl, and show each cycle after the warm-up right after its visits."""
     cycles, budget = plan.cycles(recording), plan.visits(recording)
     world = RecordedWorld(recording, discover=plan.discover, links=(plan.exact_links and recording.has_links) or None)
     memory = world.memory(cycle_days=plan.cycle_days, seed=plan.seed)
@@ -101,12 +131,10 @@ def crawl(
     chooser = build(policy, plan.seed, world)
     weights = NO_WEIGHTS if memory.importance is None else memory.importance / memory.importance.mean()
     picked = np.zeros(len(memory), dtype=np.bool_)
-    stage = Stage(world, memory, weights, budget, int(memory.known.sum()), picked)
-    edges: FloatArray = recording.start + plan.cycle_days * np.arange(cycles + 1, dtype=np.float64)
+    stage = Stage(world, memory, weights, budget, int(memory.known.sum()), picked, tally)
+    edges = plan.edges(recording)
     events = events_in(recording, edges)
-    visits = 0
     since = np.empty(len(memory))
-    parts = np.empty((len(measures), cycles - plan.warmup, 2))
     for cycle in range(1, cycles + 1):
         at = float(edges[cycle])
         if cycle <= plan.warmup:
@@ -115,13 +143,23 @@ def crawl(
             stage.snapshot(since)
             rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap)
             view = CycleView(stage, since, rounds, float(edges[cycle - 1]), at, int(events[cycle - 1]))
-            parts[:, cycle - 1 - plan.warmup] = [measure.parts(view) for measure in measures]
+            if tally is not None:
+                tally.add(view)
+            yield view
             picked[view.picks] = True
-            visits += len(view.picks)
         advance(cycle, cycles, str(policy))
-    name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
-    judged = np.arange(plan.warmup + 1, cycles + 1)
-    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)))
+
+
+def _tally(recording: Recording, plan: Plan, importance: FloatArray | None) -> SiteTally:
+    """Return an empty tally of the sites; age crawls under the same plan when it is first asked for."""
+    findable = findable_changes(recording, plan.edges(recording)[plan.warmup :])
+
+    def by_age() -> IntArray:
+        own = SiteTally(recording.site, findable, lambda: np.empty(0, dtype=np.int64))
+        views = _judged(recording, "age", plan, silent, importance, None)
+        return np.array([own.add(view) for view in views])
+
+    return SiteTally(recording.site, findable, by_age)
 
 
 def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:

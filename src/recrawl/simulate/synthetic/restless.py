@@ -29,7 +29,7 @@ def _ordinary(share: float, spell: Spell | None = None) -> tuple[Population, ...
 )
 def _waking() -> Preset:
     wakes = Spell(begins=(0.25, 0.5))
-    sleeper = Population("manual", 0.3, Poisson(0.02, 1.0), host="sleeper", hosts=8, spell=wakes)
+    sleeper = Population("manual", 0.3, Poisson(0.005, 1.0), host="sleeper", hosts=8, spell=wakes)
     return Preset("waking", 364, (*_ordinary(0.7), sleeper), site_pages=SITE_PAGES, mass_edits=0.003)
 
 
@@ -62,7 +62,7 @@ def _archive() -> Preset:
 )
 def _moving() -> Preset:
     given_up = Spell(ceases=(0.2, 0.6))
-    edited = Poisson(0.03, 1.0)
+    edited = Poisson(0.008, 1.0)
     return Preset(
         "moving",
         364,
@@ -70,8 +70,8 @@ def _moving() -> Preset:
             *_ordinary(0.6),
             Population("wiki", 0.1, edited, host="mover", hosts=4, lives=(0.0, 0.4)),
             Population("docs/wiki", 0.1, edited, host="mover", hosts=4, lives=(0.4, 1.0)),
-            Population("live", 0.1, Poisson(0.02, 0.8), host="closing", hosts=4),
-            Population("events", 0.1, Poisson(0.08, 0.5), host="closing", hosts=4, spell=given_up),
+            Population("live", 0.1, Poisson(0.005, 0.8), host="closing", hosts=4),
+            Population("events", 0.1, Poisson(0.03, 0.5), host="closing", hosts=4, spell=given_up),
         ),
         site_pages=SITE_PAGES,
         mass_edits=0.003,
@@ -85,7 +85,7 @@ def _moving() -> Preset:
 )
 def _seasonal() -> Preset:
     term = Spell(season_days=91.0, awake_days=21.0)
-    course = Population("courses", 0.3, Poisson(0.06, 0.8), host="school", hosts=6, spell=term)
+    course = Population("courses", 0.3, Poisson(0.02, 0.8), host="school", hosts=6, spell=term)
     return Preset("seasonal", 364, (*_ordinary(0.7), course), site_pages=SITE_PAGES, mass_edits=0.003)
 
 
