@@ -150,7 +150,6 @@ def test_saving_is_plain_json() -> None:
     held = json.loads(json.dumps(done.policy.to_json()))
     other = learned()
     other.load_json(held)
-    assert other.scouting.share == done.policy.scouting.share
     rows = np.random.default_rng(0).random((50, len(held["features"]))).astype(np.float32)
 
     def chances_of(policy: Learned) -> FloatArray:
@@ -158,7 +157,6 @@ def test_saving_is_plain_json() -> None:
 
     assert (chances_of(other) == chances_of(done.policy)).all()
     bad: list[dict[str, Any]] = [{"format": 0}, {"features": ["t"]}, {"model": "not a model"}, {"model": 3}]
-    bad += [{"explore": share} for share in (7.0, math.nan, "much")]
     bad += [{"trust": [math.nan, 1.0, 1.0]}, {"trust": [1.0]}, {"links": [1.0]}, {"links": [-1.0, 2.0]}]
     for wrong in ({}, *({**held, **part} for part in bad)):
         fresh = learned()

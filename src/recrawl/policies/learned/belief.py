@@ -70,9 +70,9 @@ class Belief:
         """Settle the cycle before, and fit anew what is due."""
         self.cycle = memory.cycle
         self._settle()
-        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]))
+        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]), self.cycle)
         self.surprise = np.zeros(len(self.evidence.groups))
-        self.prior.refit(self.places, self.evidence, self.history)
+        self.prior.refit(self.places, self.evidence, self.history, self.cycle)
         if self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY:
             self.hazard.fit(self.cycle)
 

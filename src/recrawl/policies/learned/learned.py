@@ -15,24 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.columns import FloatArray, PageIds, grown
+from recrawl.arguments import Share
+from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
+from recrawl.policies.learned.exploration import Exploration, Known
+from recrawl.policies.learned.floor import SiteFloor
 from recrawl.policies.learned.objectives import Objective, parse_objective
-from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SITE
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
-from recrawl.policies.learned.scouts import Scouting, scouts
 from recrawl.policies.selection import NO_PAGES, top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
 CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
-SCOUTED = [SECTION, PARENT, DIRECTORY]
-MARGIN = 0.25  # of the last round: the pages that scouts have to beat
-FORMAT = 4  # of a saved model
+EXPLORED = [SECTION, PARENT, DIRECTORY, SHAPE]
+MARGIN = 0.25  # of the budget: the last pages that it reaches, which exploring has to beat
+FORMAT = 5  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -43,15 +45,18 @@ class Learned(Named):
     seed: int = 0
     rounds: int = 8
     every: int = 3  # cycles between trainings
-    explore: float = 0.03
+    explore: float = 0.1  # share of the budget at most
+    floor: float = 0.0  # share of what oldest first would find on each site
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
 
     def __post_init__(self) -> None:
-        self.scouting = Scouting(self.explore)
+        self.exploration = Exploration(self.explore)
+        self.floor_of_sites = SiteFloor(self.floor)
         self.belief = Belief(self.seed, self.every)
         self._importance: FloatArray | None = None
+        self._sites: IntArray = np.empty(0, dtype=np.int64)
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)  # the chance of each page, as far as it was looked at
@@ -120,37 +125,56 @@ class Learned(Named):
         if len(taken):
             self._threshold = float(ranking[taken].min())
         if self._round > 1:
-            self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
             return taken
-        sent = self._choose_scouts(memory, taken, size)
+        claimed = self._claim(memory, ranking, taken, size)
+        taken = np.concatenate([claimed, taken[~np.isin(taken, claimed)]])[:size]
+        sent = self._explore(memory, ranking, taken, size - len(claimed))
         return np.concatenate([taken[: size - len(sent)], sent])
 
-    def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
-        """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
-        count = self.scouting.due(self._budget, size)
-        if not count:
+    def _claim(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
+        """Return the pages of sites that are owed visits (policies.learned.floor)."""
+        if not self.floor:
             return NO_PAGES
         belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        groups, quiet = belief.places.ids[:, SCOUTED], belief.evidence.quiet(belief.cycle)
-        sent = scouts(pages, groups, taken, belief.history.last, memory.tie, quiet, count)
-        self.scouting.watch(sent=sent)
-        return sent
+        waited = (belief.cycle - belief.history.last[: len(memory)]).astype(np.float64)
+        site = memory.site
+        self.floor_of_sites.open_cycle(pages, site, self._score, waited, self._budget / max(len(pages), 1))
+        rest = pages[~np.isin(pages, taken)]
+        order = rest[np.lexsort((memory.tie[rest], -ranking[rest]))]
+        return self.floor_of_sites.claim(order, site, self._score, taken, size // 2)
+
+    def _explore(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
+        """Return this cycle's visits for what they tell: in the first round, so that the others can follow."""
+        belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        reached = min(self._budget, len(pages))
+        best = pages[np.argpartition(-ranking[pages], reached - 1)[:reached]]
+        last = best[np.argsort(ranking[best], kind="stable")[: max(1, int(MARGIN * reached))]]
+        margin = float(self._score[last].mean())
+        known = Known(
+            self._score,
+            belief.cycle - belief.history.last.astype(np.float64),
+            belief.places.ids[:, EXPLORED],
+            memory.tie,
+            belief.evidence.awake(belief.cycle),
+            belief.evidence.pace,
+        )
+        return self.exploration.choose(known, pages, taken, margin, self._budget, size)
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
     def observe(self, visits: Visits) -> None:
         """Learn from what was just visited."""
+        self.floor_of_sites.pay(visits.pages, self._sites, self._score)
         self.belief.learn(visits, self._score)
-        self.scouting.observe(visits)
+        self.exploration.observe(visits)
 
     def _meet(self, memory: Memory) -> None:
         """Place pages that have become known, and open the cycle."""
-        self._importance = memory.importance
+        self._importance, self._sites = memory.importance, memory.site
         self.belief.meet(memory)
         self._score = grown(self._score, len(memory), 0.0)
         if memory.cycle != self.belief.cycle:
             self._round = 0
-            self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
 
     # -- explaining and keeping -------------------------------------------------------------------------------------
@@ -170,19 +194,17 @@ class Learned(Named):
         return Explanation(page, float(index[0]), chance, prior, causes, due)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what was learnt about pages in general: the model and the share of exploring."""
-        return {"format": FORMAT, "explore": self.scouting.share, **self.belief.to_json()}
+        """Return what was learnt about pages in general: the model and the fitted numbers."""
+        return {"format": FORMAT, **self.belief.to_json()}
 
     def load_json(self, held: dict[str, Any]) -> None:
         """Take over what `to_json` returned."""
         from lightgbm.basic import LightGBMError
 
         try:
-            share = float(held["explore"])
-            if held["format"] != FORMAT or not 0.0 <= share <= 1.0:
-                raise ValueError("another format, or a share of exploring that is none")
+            if held["format"] != FORMAT:
+                raise ValueError("another format")
             self.belief.load_json(held)
-            self.scouting.share = share
         except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
             raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
 
@@ -191,8 +213,14 @@ class Learned(Named):
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
+    setting: Setting,
+    objective: str = "changes",
+    rounds: int = 8,
+    every: int = 3,
+    explore: Share = 0.1,
+    floor: Share = 0.0,
+    wait: int = 0,
 ) -> Policy:
-    if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
-        raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
-    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, wait)
+    if rounds < 1 or every < 1 or wait < 0:
+        raise ValueError("rounds and every are at least 1, wait at least 0")
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, floor, wait)
