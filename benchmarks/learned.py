@@ -3,7 +3,7 @@
     python -m benchmarks.learned [ablation] [RECORDING] [--sites SHARE] [--seeds 1,2,3] [--out DIR]
     python -m benchmarks.learned halves [RECORDING] [--seeds 1,2,3]     tuned and untouched sites apart
     python -m benchmarks.learned kinds [RECORDING]                      each kind of site by itself, beside age
-    python -m benchmarks.learned robust [RECORDING] [--plan weekly]     tuned and untouched sites, the worst site, as JSON
+    python -m benchmarks.learned robust [RECORDING] [--plan weekly]     tuned and untouched sites, the worst site
     python -m benchmarks.learned waking [--pages 25000] [--out DIR]     webs that sleep, wake and move
     python -m benchmarks.learned poisson [--days 120,360]               beside a policy that knows the pages' rates
     python -m benchmarks.learned brdc12 [--pages 125000]                beside every estimator
