@@ -7,12 +7,13 @@ at a pace r, so of its N pages that have waited t cycles a share q = 1 - exp(-r 
 pace of places that are awake. n visits to a group show with chance 1 - (1 - q)^n that it is awake, and then its pages
 can be followed where q is above the margin m, the chance of the last page that the budget reaches. Asking gains
 
-    (1 - a) a HORIZON N E[(1 - (1 - q)^n) max(q - m, 0)] - n (m - x)        x: the mean chance of the N pages
+    c (1 - a) a HORIZON N E[(1 - (1 - q)^n) max(q - m, 0)] - n (m - x)        x: the mean chance of the N pages
 
 changes: the expected value of sample information (Raiffa & Schlaifer 1961) less what the visits cost; 1 - a, since
-where it is known that a group is awake an answer is no news. Each group gets the n of 1, 2, 4, 8 that gains most, none
-if none gains, the best groups first; the likeliest pages of a group are asked. Answered groups come up rarely, large
-ones that have long been silent often.
+where it is known that a group is awake an answer is no news; c, since how often groups wake differs from web to web:
+the changes that exploring found of late over those that a and q let expect. Each group gets the n of 1, 2, 4, 8 that
+gains most, none if none gains, the best groups first; the likeliest pages of a group are asked. Answered groups come
+up rarely, large ones that have long been silent often.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
 HORIZON = 2.0  # cycles for which an answer pays
+FADE = 0.95  # of what exploring found and was expected to, per cycle
+BEGIN = 5.0  # changes: what c = 1 is worth to start with
 _TRIES = np.array([1, 2, 4, 8])
 _PACES = np.array([0.15, 0.4, 1.0, 2.5, 7.0])  # of places that are awake, beside their mean,
 _SHARES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])  # and how many have them
@@ -55,6 +58,13 @@ class Exploration:
     found: int = 0  # changes found by these visits themselves
     cost: float = 0.0  # changes that the pages at the margin would have been expected to bring instead
     _sent: PageIds = field(default_factory=lambda: NO_PAGES)
+    _came: float = BEGIN  # changes found of late,
+    _expected: float = BEGIN  # and expected
+
+    @property
+    def luck(self) -> float:
+        """Return c, what exploring found beside what was expected of it."""
+        return min(self._came / self._expected, 1.0)
 
     def choose(self, known: Known, pages: PageIds, taken: PageIds, margin: float, budget: int, room: int) -> PageIds:
         """Return the pages to visit for what they tell, at most `room`; `pages` may be visited, `taken` will be."""
@@ -62,7 +72,7 @@ class Exploration:
         below = pages[known.chance[pages] < margin]
         if room <= 0 or not len(below):
             return NO_PAGES
-        left = _wanted(known, below, margin, budget, room)
+        left = _wanted(known, below, margin, budget, room, self.luck)
         for level in range(known.groups.shape[1]):
             left -= np.bincount(known.groups[taken, level], minlength=len(left))
         asking = np.zeros(len(known.chance), dtype=np.bool_)
@@ -71,24 +81,33 @@ class Exploration:
         some = np.flatnonzero(asking)
         order = some[np.lexsort((known.tie[some], -known.chance[some]))]
         self._sent = _likeliest(order, known.groups, left, room)
+        self._expect(known)
         self.visits += len(self._sent)
         self.cost += float(margin * len(self._sent))
         return self._sent
 
+    def _expect(self, known: Known) -> None:
+        """Note what these visits should find: a q of the likeliest of each page's groups."""
+        self._came, self._expected = (BEGIN + FADE * (of - BEGIN) for of in (self._came, self._expected))
+        stale = -np.expm1(-known.pace * known.waited[self._sent])
+        self._expected += float(known.awake[known.groups[self._sent]].max(axis=1, initial=0.0) @ stale)
+
     def observe(self, visits: Visits) -> None:
         """See what exploring found."""
         if len(self._sent):
-            self.found += int((visits.changed & np.isin(visits.pages, self._sent)).sum())
+            found = int((visits.changed & np.isin(visits.pages, self._sent)).sum())
+            self.found += found
+            self._came += found
             self._sent = NO_PAGES
 
     def __str__(self) -> str:
         return (
             f"exploring: {self.visits} visits found {self.found} changes, where the last pages by chance "
-            f"would have brought {self.cost:.0f}"
+            f"would have brought {self.cost:.0f}; it finds {self.luck:.0%} of what is expected"
         )
 
 
-def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int) -> npt.NDArray[np.int64]:
+def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int, luck: float) -> npt.NDArray[np.int64]:
     """Return how many visits each group should get for what they tell."""
     size, chance, waited = (np.zeros(len(known.awake)) for _ in range(3))
     for level in range(known.groups.shape[1]):
@@ -99,7 +118,7 @@ def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int)
     some = np.flatnonzero(size)
     mean = chance[some] / size[some]
     stale = -known.pace * waited[some] / size[some]
-    worth, count = gains(known.awake[some], stale, mean, np.minimum(size[some], budget), margin)
+    worth, count = gains(known.awake[some], stale, mean, luck * np.minimum(size[some], budget), margin)
     order = np.lexsort((some, -worth / np.maximum(count, 1)))
     order = order[worth[order] > 0.0]
     order = order[np.cumsum(count[order]) - count[order] < room]
@@ -114,14 +133,12 @@ def gains(
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Return for each group the largest net gain of asking and the number of visits that has it, 0 if none gains.
 
-    `still` is -r t at the mean pace; the rest is as in the module's formula.
+    `still` is -r t at the mean pace, `size` c N; the rest is as in the module's formula.
     """
     best, count = np.zeros(len(mean)), np.zeros(len(mean), dtype=np.int64)
     for i in range(len(mean)):
         news = awake[i] * (1.0 - awake[i]) * HORIZON * size[i]
         for n in _TRIES:
-            if n > size[i]:
-                break
             gain = 0.0
             for pace, share in zip(_PACES, _SHARES):  # noqa: B905 - numba has no strict
                 q = -math.expm1(still[i] * pace)
