@@ -18,7 +18,7 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
 from recrawl.policies.learned.places import LEVELS, SITE
 
 HALF_LIFE = 4.0  # cycles
-WAKES = 0.03  # chance per cycle that a group in which nothing changes begins to
+WAKES = 0.5  # chance per cycle that a group in which nothing changes begins to, beside the pace of the crawl
 AWAKE = 3.0  # pace of a group that is awake, beside that of the whole crawl
 ASLEEP = 0.05  # pace of a group in which nothing changes, beside one that is awake: a page here and there
 MEMORY = 13.0  # cycles: what a place was like a year ago says little about it
@@ -76,7 +76,7 @@ class Evidence:
 
     def awake(self, cycle: int) -> FloatArray:
         """Return the chance that each group is awake now, by what its visits showed and the time since."""
-        return np.asarray(_waking(self.groups[:, _AWAKE], cycle - self.groups[:, _AT]))
+        return np.asarray(_waking(self.groups[:, _AWAKE], cycle - self.groups[:, _AT], self.pace))
 
     def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES of each level, level by level."""
@@ -90,9 +90,9 @@ def remembered(cycles: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _waking(awake: FloatArray, cycles: FloatArray) -> FloatArray:
+def _waking(awake: FloatArray, cycles: FloatArray, pace: float) -> FloatArray:
     """Return the chance of being awake so many cycles after it was this."""
-    return 1.0 - (1.0 - awake) * (1.0 - WAKES) ** cycles
+    return 1.0 - (1.0 - awake) * np.exp(-WAKES / AWAKE * pace * cycles)
 
 
 @njit(cache=True, nogil=True)
@@ -124,7 +124,7 @@ def _update(
             decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
             g[_RC] = g[_RC] * decay + y
             g[_RE] = g[_RE] * decay + gap[i]
-            g[_AWAKE] = _after(_waking(g[_AWAKE], cycle - g[_AT]), gap[i], changed[i], pace)
+            g[_AWAKE] = _after(_waking(g[_AWAKE], cycle - g[_AT], pace), gap[i], changed[i], pace)
             g[_AT] = cycle
             g[_V] += 1.0
             g[_K] += y

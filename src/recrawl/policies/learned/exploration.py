@@ -7,13 +7,16 @@ at a pace r, so of its N pages that have waited t cycles a share q = 1 - exp(-r 
 pace of places that are awake. n visits to a group show with chance 1 - (1 - q)^n that it is awake, and then its pages
 can be followed where q is above the margin m, the chance of the last page that the budget reaches. Asking gains
 
-    c (1 - a) a HORIZON N E[(1 - (1 - q)^n) max(q - m, 0)] - n (m - x)        x: the mean chance of the N pages
+    (1 - a) a HORIZON N E[(1 - (1 - q)^n) max(q - m, 0)] - n (m - x)        x: the mean chance of the N pages
 
 changes: the expected value of sample information (Raiffa & Schlaifer 1961) less what the visits cost; 1 - a, since
-where it is known that a group is awake an answer is no news; c, since how often groups wake differs from web to web:
-the changes that exploring found of late over those that a and q let expect. Each group gets the n of 1, 2, 4, 8 that
-gains most, none if none gains, the best groups first; the likeliest pages of a group are asked. Answered groups come
-up rarely, large ones that have long been silent often.
+where it is known that a group is awake an answer is no news. Each group gets the n of 1, 2, 4, 8 that gains most, none
+if none gains, the best groups first; the likeliest pages of a group are asked. Answered groups come up rarely, large
+ones that have long been silent often.
+
+How often groups wake differs from web to web, so what exploring may cost is learned: its share of the budget grows
+while what it led to (the changes that a cycle found around the visits that found one) beats the pages at the margin,
+and shrinks otherwise.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
 HORIZON = 2.0  # cycles for which an answer pays
-FADE = 0.95  # of what exploring found and was expected to, per cycle
-BEGIN = 5.0  # changes: what c = 1 is worth to start with
+START, LEAST = 0.03, 0.005  # share of the budget
+GROW, SHRINK = 1.05, 0.9  # of the share: exploring has to win two times of three to keep it
 _TRIES = np.array([1, 2, 4, 8])
 _PACES = np.array([0.15, 0.4, 1.0, 2.5, 7.0])  # of places that are awake, beside their mean,
 _SHARES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])  # and how many have them
@@ -57,22 +60,20 @@ class Exploration:
     visits: int = 0
     found: int = 0  # changes found by these visits themselves
     cost: float = 0.0  # changes that the pages at the margin would have been expected to bring instead
+    share: float = START  # of the budget, at most
     _sent: PageIds = field(default_factory=lambda: NO_PAGES)
-    _came: float = BEGIN  # changes found of late,
-    _expected: float = BEGIN  # and expected
-
-    @property
-    def luck(self) -> float:
-        """Return c, what exploring found beside what was expected of it."""
-        return min(self._came / self._expected, 1.0)
+    _lucky: PageIds = field(default_factory=lambda: NO_PAGES)  # those of them that found a change
+    _stake: float = 0.0  # what the pages at the margin would have been expected to bring in this cycle
+    _owed: float = 0.0  # visits, carried over where the share is less than one
 
     def choose(self, known: Known, pages: PageIds, taken: PageIds, margin: float, budget: int, room: int) -> PageIds:
         """Return the pages to visit for what they tell, at most `room`; `pages` may be visited, `taken` will be."""
-        room = min(room, math.ceil(self.most * budget))
+        self._owed = min(self._owed, 1.0) + min(self.share, self.most) * budget
+        room = min(room, int(self._owed))
         below = pages[known.chance[pages] < margin]
         if room <= 0 or not len(below):
             return NO_PAGES
-        left = _wanted(known, below, margin, budget, room, self.luck)
+        left = _wanted(known, below, margin, budget, room)
         for level in range(known.groups.shape[1]):
             left -= np.bincount(known.groups[taken, level], minlength=len(left))
         asking = np.zeros(len(known.chance), dtype=np.bool_)
@@ -81,33 +82,33 @@ class Exploration:
         some = np.flatnonzero(asking)
         order = some[np.lexsort((known.tie[some], -known.chance[some]))]
         self._sent = _likeliest(order, known.groups, left, room)
-        self._expect(known)
+        self._owed -= len(self._sent)
+        self._stake = margin * len(self._sent)
         self.visits += len(self._sent)
-        self.cost += float(margin * len(self._sent))
+        self.cost += self._stake
         return self._sent
-
-    def _expect(self, known: Known) -> None:
-        """Note what these visits should find: a q of the likeliest of each page's groups."""
-        self._came, self._expected = (BEGIN + FADE * (of - BEGIN) for of in (self._came, self._expected))
-        stale = -np.expm1(-known.pace * known.waited[self._sent])
-        self._expected += float(known.awake[known.groups[self._sent]].max(axis=1, initial=0.0) @ stale)
 
     def observe(self, visits: Visits) -> None:
         """See what exploring found."""
+        lucky = visits.changed & np.isin(visits.pages, self._sent)
+        self._lucky = np.concatenate([self._lucky, visits.pages[lucky]])
+        self.found += int(lucky.sum())
+
+    def adapt(self, group: IntArray, changes: FloatArray) -> None:
+        """Close the cycle: `changes` were found in it in each group, `group` is each page's."""
         if len(self._sent):
-            found = int((visits.changed & np.isin(visits.pages, self._sent)).sum())
-            self.found += found
-            self._came += found
-            self._sent = NO_PAGES
+            better = changes[np.unique(group[self._lucky])].sum() > self._stake
+            self.share = float(np.clip(self.share * (GROW if better else SHRINK), LEAST, 1.0))
+        self._sent = self._lucky = NO_PAGES
 
     def __str__(self) -> str:
         return (
             f"exploring: {self.visits} visits found {self.found} changes, where the last pages by chance "
-            f"would have brought {self.cost:.0f}; it finds {self.luck:.0%} of what is expected"
+            f"would have brought {self.cost:.0f}; {self.share:.1%} of the budget now"
         )
 
 
-def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int, luck: float) -> npt.NDArray[np.int64]:
+def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int) -> npt.NDArray[np.int64]:
     """Return how many visits each group should get for what they tell."""
     size, chance, waited = (np.zeros(len(known.awake)) for _ in range(3))
     for level in range(known.groups.shape[1]):
@@ -118,7 +119,7 @@ def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int,
     some = np.flatnonzero(size)
     mean = chance[some] / size[some]
     stale = -known.pace * waited[some] / size[some]
-    worth, count = gains(known.awake[some], stale, mean, luck * np.minimum(size[some], budget), margin)
+    worth, count = gains(known.awake[some], stale, mean, np.minimum(size[some], budget), margin)
     order = np.lexsort((some, -worth / np.maximum(count, 1)))
     order = order[worth[order] > 0.0]
     order = order[np.cumsum(count[order]) - count[order] < room]
@@ -133,7 +134,7 @@ def gains(
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
     """Return for each group the largest net gain of asking and the number of visits that has it, 0 if none gains.
 
-    `still` is -r t at the mean pace, `size` c N; the rest is as in the module's formula.
+    `still` is -r t at the mean pace, `size` N; the rest is as in the module's formula.
     """
     best, count = np.zeros(len(mean)), np.zeros(len(mean), dtype=np.int64)
     for i in range(len(mean)):
