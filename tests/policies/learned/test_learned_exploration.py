@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from recrawl.columns import FloatArray, tie_order
 from recrawl.policies.learned.evidence import Evidence
-from recrawl.policies.learned.exploration import GROW, HORIZON, SHRINK, Exploration, Known, gains
+from recrawl.policies.learned.exploration import HORIZON, Exploration, Known, gains
 from recrawl.policies.learned.floor import WINDOW, SiteFloor
 from recrawl.policies.learned.places import LEVELS
-from support.handmade_memory import visits
 
 NOBODY = np.empty(0, dtype=np.int64)
 
@@ -71,7 +70,7 @@ def explored(chance: FloatArray, awake: list[float], most: float = 0.5) -> tuple
     """Explore ninety pages in two groups, the first of eighty, with a margin of .5 and a budget of 20."""
     groups = np.where(np.arange(90) < 80, 0, 1)[:, None]
     known = Known(chance, np.full(90, 10.0), groups, tie_order(np.arange(90), 1), np.array(awake), 0.2)
-    policy = Exploration(most, share=0.5)
+    policy = Exploration(most)
     return policy, policy.choose(known, np.arange(90), NOBODY, 0.5, 20, 20).tolist()
 
 
@@ -89,19 +88,6 @@ def test_the_likeliest_pages_of_the_least_known_group_are_asked() -> None:
     assert f"{len(sent)} visits found 0 changes" in str(policy)
 
 
-def test_the_share_follows_what_exploring_leads_to() -> None:
-    """Three changes around a visit that found one beat what the visits cost; visits that find nothing do not."""
-    policy, sent = explored(np.full(90, 0.02), [0.3, 0.3])
-    group, before = np.zeros(90, dtype=np.int64), policy.share
-    policy.observe(visits(sent, "c" + "u" * (len(sent) - 1), 1.0))
-    policy.adapt(group, np.array([3.0 + len(sent)]))
-    assert policy.share == pytest.approx(GROW * before)
-    policy, sent = explored(np.full(90, 0.02), [0.3, 0.3])
-    policy.observe(visits(sent, "u" * len(sent), 1.0))
-    policy.adapt(group, np.array([30.0]))
-    assert policy.share == pytest.approx(SHRINK * before)
-
-
 def test_what_a_site_is_owed_by_hand() -> None:
     """Two sites of two pages, half a visit per page and cycle: each page comes up every two cycles.
 
@@ -113,7 +99,8 @@ def test_what_a_site_is_owed_by_hand() -> None:
     floor.open_cycle(np.arange(4), site, chance, waited, 0.5)
     assert floor.owed.tolist() == pytest.approx([0.375, 0.0])
     assert floor.claim(np.arange(4), site, chance, NOBODY, 4).tolist() == [0]  # one page brings .5
-    assert floor.claim(np.arange(4), site, chance, np.array([1]), 4).tolist() == []  # already paid
+    assert floor.unpaid(np.arange(4), site, chance, NOBODY).tolist() == [0, 1]
+    assert floor.unpaid(np.arange(4), site, chance, np.array([1])).tolist() == []  # already paid
     floor.pay(np.array([0]), site, chance)
     assert floor.owed.tolist() == pytest.approx([-0.125, 0.0])
     for _ in range(3 * WINDOW):

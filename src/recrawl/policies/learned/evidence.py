@@ -65,11 +65,6 @@ class Evidence:
         return self.groups[:, _VN]
 
     @property
-    def changes_now(self) -> FloatArray:
-        """Changes found in each group in this cycle."""
-        return self.groups[:, _KN]
-
-    @property
     def pace(self) -> float:
         """Changes per page and cycle in a group that is awake."""
         return AWAKE * self.base

@@ -13,10 +13,6 @@ changes: the expected value of sample information (Raiffa & Schlaifer 1961) less
 where it is known that a group is awake an answer is no news. Each group gets the n of 1, 2, 4, 8 that gains most, none
 if none gains, the best groups first; the likeliest pages of a group are asked. Answered groups come up rarely, large
 ones that have long been silent often.
-
-How often groups wake differs from web to web, so what exploring may cost is learned: its share of the budget grows
-while what it led to (the changes that a cycle found around the visits that found one) beats the pages at the margin,
-and shrinks otherwise.
 """
 
 from __future__ import annotations
@@ -32,9 +28,7 @@ from recrawl.columns import FloatArray, IntArray, PageIds, TieArray
 from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
-HORIZON = 2.0  # cycles for which an answer pays
-START, LEAST = 0.03, 0.005  # share of the budget
-GROW, SHRINK = 1.05, 0.9  # of the share: exploring has to win two times of three to keep it
+HORIZON = 1.0  # cycles for which an answer pays
 _TRIES = np.array([1, 2, 4, 8])
 _PACES = np.array([0.15, 0.4, 1.0, 2.5, 7.0])  # of places that are awake, beside their mean,
 _SHARES = np.array([0.1, 0.2, 0.4, 0.2, 0.1])  # and how many have them
@@ -60,16 +54,11 @@ class Exploration:
     visits: int = 0
     found: int = 0  # changes found by these visits themselves
     cost: float = 0.0  # changes that the pages at the margin would have been expected to bring instead
-    share: float = START  # of the budget, at most
     _sent: PageIds = field(default_factory=lambda: NO_PAGES)
-    _lucky: PageIds = field(default_factory=lambda: NO_PAGES)  # those of them that found a change
-    _stake: float = 0.0  # what the pages at the margin would have been expected to bring in this cycle
-    _owed: float = 0.0  # visits, carried over where the share is less than one
 
     def choose(self, known: Known, pages: PageIds, taken: PageIds, margin: float, budget: int, room: int) -> PageIds:
         """Return the pages to visit for what they tell, at most `room`; `pages` may be visited, `taken` will be."""
-        self._owed = min(self._owed, 1.0) + min(self.share, self.most) * budget
-        room = min(room, int(self._owed))
+        room = min(room, math.ceil(self.most * budget))
         below = pages[known.chance[pages] < margin]
         if room <= 0 or not len(below):
             return NO_PAGES
@@ -82,29 +71,20 @@ class Exploration:
         some = np.flatnonzero(asking)
         order = some[np.lexsort((known.tie[some], -known.chance[some]))]
         self._sent = _likeliest(order, known.groups, left, room)
-        self._owed -= len(self._sent)
-        self._stake = margin * len(self._sent)
         self.visits += len(self._sent)
-        self.cost += self._stake
+        self.cost += margin * len(self._sent)
         return self._sent
 
     def observe(self, visits: Visits) -> None:
         """See what exploring found."""
-        lucky = visits.changed & np.isin(visits.pages, self._sent)
-        self._lucky = np.concatenate([self._lucky, visits.pages[lucky]])
-        self.found += int(lucky.sum())
-
-    def adapt(self, group: IntArray, changes: FloatArray) -> None:
-        """Close the cycle: `changes` were found in it in each group, `group` is each page's."""
         if len(self._sent):
-            better = changes[np.unique(group[self._lucky])].sum() > self._stake
-            self.share = float(np.clip(self.share * (GROW if better else SHRINK), LEAST, 1.0))
-        self._sent = self._lucky = NO_PAGES
+            self.found += int((visits.changed & np.isin(visits.pages, self._sent)).sum())
+            self._sent = NO_PAGES
 
     def __str__(self) -> str:
         return (
             f"exploring: {self.visits} visits found {self.found} changes, where the last pages by chance "
-            f"would have brought {self.cost:.0f}; {self.share:.1%} of the budget now"
+            f"would have brought {self.cost:.0f}"
         )
 
 

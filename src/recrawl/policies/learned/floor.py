@@ -42,12 +42,18 @@ class SiteFloor:
         if len(self.owed):
             self.owed -= np.bincount(site[pages], chance[pages], minlength=len(self.owed))[: len(self.owed)]
 
+    def unpaid(self, pages: PageIds, site: IntArray, chance: FloatArray, taken: PageIds) -> PageIds:
+        """Return those of the pages, the taken ones apart, whose sites are owed more than the taken ones bring."""
+        pages = pages[self._left(site, chance, taken)[site[pages]] > 0.0]
+        return pages[~np.isin(pages, taken)]
+
     def claim(self, order: PageIds, site: IntArray, chance: FloatArray, taken: PageIds, room: int) -> PageIds:
-        """Return the first pages in this order whose sites are owed more than the taken pages bring."""
-        if not len(self.owed) or room <= 0:
-            return NO_PAGES
-        owed = self.owed - np.bincount(site[taken], chance[taken], minlength=len(self.owed))[: len(self.owed)]
-        return _claimed(order, site, chance, owed, room) if (owed > 0.0).any() else NO_PAGES
+        """Return the first pages in this order that pay what sites are owed beyond what the taken pages bring."""
+        return _claimed(order, site, chance, self._left(site, chance, taken), room) if room > 0 else NO_PAGES
+
+    def _left(self, site: IntArray, chance: FloatArray, taken: PageIds) -> FloatArray:
+        """Return what sites are owed once the taken pages are visited."""
+        return self.owed - np.bincount(site[taken], chance[taken], minlength=len(self.owed))[: len(self.owed)]
 
 
 @njit(cache=True, nogil=True)

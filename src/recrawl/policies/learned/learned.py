@@ -1,11 +1,11 @@
 """The `learned` policy: look back, look around, look now, and explore.
 
 A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
-rounds before, have shown (predict.belief); a round takes only so many pages of one site and directory, twice as many as
-have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
-first round scores every page; later ones score the best candidates again, and the pages of groups in which more
-changed than was expected. A share of the budget scouts groups that the scores leave out (schedule.scouts), before all
-else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
+rounds before, have shown (policies.learned.belief); a round takes only so many pages of one site and directory, twice
+as many as have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed.
+Only the first round scores every page; later ones score the best candidates again, and the pages of groups in which
+more changed than was expected. The first round also visits sites that are owed visits (policies.learned.floor) and
+groups of which it is worth knowing whether they have woken (policies.learned.exploration): later ones can follow.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class Learned(Named):
         waited = (belief.cycle - belief.history.last[: len(memory)]).astype(np.float64)
         site = memory.site
         self.floor_of_sites.open_cycle(pages, site, self._score, waited, self._budget / max(len(pages), 1))
-        rest = pages[~np.isin(pages, taken)]
-        order = rest[np.lexsort((memory.tie[rest], -ranking[rest]))]
+        pages = self.floor_of_sites.unpaid(pages, site, self._score, taken)
+        order = pages[np.lexsort((memory.tie[pages], -ranking[pages]))]
         return self.floor_of_sites.claim(order, site, self._score, taken, size // 2)
 
     def _explore(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
@@ -175,7 +175,6 @@ class Learned(Named):
         self._score = grown(self._score, len(memory), 0.0)
         if memory.cycle != self.belief.cycle:
             self._round = 0
-            self.exploration.adapt(self.belief.places.ids[:, PARENT], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
 
     # -- explaining and keeping -------------------------------------------------------------------------------------
@@ -192,7 +191,8 @@ class Learned(Named):
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
-        return Explanation(page, float(index[0]), chance, prior, causes, due)
+        told = str(self.exploration) if self.exploration.visits else ""
+        return Explanation(page, float(index[0]), chance, prior, causes, due, told)
 
     def to_json(self) -> dict[str, Any]:
         """Return what was learnt about pages in general: the model and the fitted numbers."""
