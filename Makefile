@@ -4,15 +4,18 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
+DOCS_STAMP := $(VENV)/.installed-docs
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench results docs clean
 
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
+# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers.
+WORKERS ?= 2
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -21,6 +24,12 @@ lint: $(STAMP)
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks
+
+results: $(STAMP)
+	$(BIN)/python -m benchmarks.results
+
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 $(VENV)/bin/python:
 ifdef UV
@@ -45,5 +54,14 @@ else
 endif
 	@touch $@
 
+$(DOCS_STAMP): $(STAMP)
+ifdef UV
+	uv pip install --python $(BIN)/python -e '.[dev,docs]'
+else
+	$(BIN)/python -m pip install --quiet -e '.[dev,docs]'
+endif
+	@touch $@
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache
+	rm -rf "$${RECRAWL_CACHE:-$${XDG_CACHE_HOME:-$$HOME/.cache}/recrawl}/kernels"

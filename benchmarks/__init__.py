@@ -3,3 +3,8 @@
 Each module has a `main()` that prints what it measured; BENCHMARKS.md records the figures with command and date.
 Run them alone on an idle machine.
 """
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))  # some measure against tests/reference

@@ -12,10 +12,11 @@ from sklearn.svm import SVC
 
 from recrawl.columns import FloatArray
 from recrawl.papers.experts.dynamics import dynamics_of
-from recrawl.papers.experts.expert_selection import Movement, reached
+from recrawl.papers.experts.expert_selection import Movement
 from recrawl.papers.experts.snapshots import Snapshots, bags_of
 from recrawl.policies.experts.alignment import correlate_all, warp_all
 from recrawl.policies.experts.svm import polynomial, solve
+from reference.expert_search import exhaustive, reached
 
 PAIRS = 2_000
 TOPICS = 40
@@ -129,7 +130,7 @@ def selection(pages: int, *, exact: int = 0, most: int = 0) -> None:
         line += f"{examined:.0f} of {pages - 1:,} examined" + (f" (at most {most})" if most else "")
         if exact:
             began = time.perf_counter()
-            truth = [movement.exhaustive(page, 20, method) for page in range(exact)]
+            truth = [exhaustive(movement, page, 20, method) for page in range(exact)]
             share = np.mean([reached(t, f) for t, f in zip(truth, found, strict=False)])
             kept = sum(f.weight.sum() for f in found[:exact]) / max(sum(t.weight.sum() for t in truth), 1e-12)
             bound = np.mean([choice.bound for choice in found])

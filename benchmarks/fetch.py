@@ -121,7 +121,7 @@ def fetch_only(port: int) -> None:
 
 
 def fetch_and_see(port: int) -> None:
-    """Fetch, parse, links, title, all text, main text, digest, simhash, directives, soft errors."""
+    """Fetch, parse, links, title, all text, main text, digest, directives, soft errors."""
     assert asyncio.run(_crawl(port, see=True)) > 0
 
 

@@ -19,7 +19,6 @@ import numpy as np
 from deap import gp
 
 from recrawl.columns import BoolArray, FloatArray
-from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.canonical import canonical
 from recrawl.evolve.creation import create
 from recrawl.evolve.evolution import BREEDING, CREATION, EvolutionSettings, Ledger, evolve
@@ -28,6 +27,7 @@ from recrawl.evolve.ground import changed_in
 from recrawl.evolve.operators import breed
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
+from recrawl.plan import Plan
 from recrawl.policies.formulas.closure import CUT, EXP_CUT
 from recrawl.policies.formulas.expression import Tree
 from recrawl.policies.formulas.terminals import SETS, terminal_set

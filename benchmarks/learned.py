@@ -29,10 +29,11 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, PageIds, uniform
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.evaluate.crawl import CrawlResult, Plan, PolicyMaker, crawl
+from recrawl.evaluate.crawl import CrawlResult, PolicyMaker, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.statistics import interval
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.belief import FEATURES, Belief
 from recrawl.policies.learned.calibration import Calibration

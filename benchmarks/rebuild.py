@@ -14,9 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.columns import mix
+from recrawl.hashing import mix
 from recrawl.live.rebuild import rebuild
-from recrawl.live.store import Store, signed
+from recrawl.live.store import Store
+from recrawl.live.store_visits import signed
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting
 from recrawl.urls.urlindex import UrlIndex, url_hashes
@@ -75,7 +77,7 @@ def main() -> None:
         print(f"made a store of {pages:,} pages in {time.monotonic() - began:.0f} s")
         began = time.monotonic()
         cpu = time.process_time()
-        memory = rebuild(store, make_policy("bayes", Setting()), cycle_days=1.0, seed=0)
+        memory = rebuild(store, make_policy("bayes", Setting()), Plan())
         took, used = time.monotonic() - began, time.process_time() - cpu
         known = int(memory.known.sum())
         store.close()

@@ -1,10 +1,10 @@
-"""The search index beside two others: the same copies, the same formula, the same ten results.
+"""The search index beside another: the same copies, the same formula, the same ten results.
 
     python -m benchmarks.search [DATA] [--pages 150000] [--queries 100] [--share 0.05] [--seed 1]
 
 Builds the index of all copies, replaces a share of them by other versions, and answers all queries (TF-IDF and
-PageRank, half and half). Only where the postings come from differs: tantivy (what recrawl uses), SciPy's compressed
-columns, made anew at every change, and SQLite's full-text index FTS5, with terms as in recrawl.evaluate.search.engine.
+PageRank, half and half). Only where the postings come from differs: sorted columns (what recrawl uses), and SQLite's
+full-text index FTS5, with a word and its count as a term.
 DATA is a recording; without it words are drawn: every page holds each of 212 words with a chance by its rank.
 """
 
@@ -17,7 +17,6 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_matrix
 
 from recrawl.columns import IntArray, PageIds
 from recrawl.evaluate.search.engine import Index, IndexedCopies, search
@@ -27,25 +26,6 @@ from recrawl.recording.recording import Recording
 
 WORDS = 212
 ROUNDS = 3  # times the queries are asked; the fastest counts
-
-
-class Columns(Index):
-    """Postings as the columns of a sparse matrix, made anew from all entries when some copies change."""
-
-    def __init__(self) -> None:
-        self.entries = np.empty((0, 3), dtype=np.int64)
-        self.matrix = csc_matrix((1, 1))
-
-    def replace(self, pages: PageIds, page: PageIds, word: IntArray, count: IntArray) -> None:
-        kept = self.entries[~np.isin(self.entries[:, 0], pages)]
-        self.entries = np.concatenate([kept, np.stack([page, word, count], axis=1)])
-        self.matrix = csc_matrix((self.entries[:, 2], (self.entries[:, 0], self.entries[:, 1])))
-
-    def postings(self, word: int) -> tuple[PageIds, IntArray]:
-        if word >= self.matrix.shape[1]:
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        part = slice(self.matrix.indptr[word], self.matrix.indptr[word + 1])
-        return self.matrix.indices[part].astype(np.int64), self.matrix.data[part]
 
 
 class Fts5(Index):
@@ -157,7 +137,7 @@ def main(words: list[str] | None = None) -> None:
             else drawn(args.pages, args.queries, args.share, args.seed))  # fmt: skip
     print(f"{made.copies.number:,} copies, {len(made.before[0]):,} postings; {len(made.pages):,} copies replaced; "
           f"{len(made.queries)} queries")  # fmt: skip
-    rivals = {"tantivy": Index(), "SciPy, compressed columns": Columns(), "SQLite FTS5": Fts5()}
+    rivals = {"sorted columns": Index(), "SQLite FTS5": Fts5()}
     results = [measure(name, index, made) for name, index in rivals.items()]
     print("the same ten results" if all(found == results[0] for found in results) else "RESULTS DIFFER")
 

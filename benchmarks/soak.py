@@ -12,9 +12,10 @@ from typing import Any
 
 from benchmarks.throughput import TOML
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
 from recrawl.live.store import Store
-from recrawl.live.world import Noted
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.urls.url import host_of, normalise
@@ -69,7 +70,7 @@ def main() -> None:
         with store.transaction():
             store.add_pages(urls, [host_of(url) for url in urls], 0.0)
         store.close()
-        with Session(directory, Order("age", 1.0, count), watch=watch) as session:
+        with Session(directory, "age", Plan(1.0, count, warmup=0), watch=watch) as session:
             print(f"{0:>8,} visits  {resident_mb():7.0f} MB", flush=True)
             began = time.monotonic()
             session.run_cycle()

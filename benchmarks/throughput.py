@@ -8,7 +8,7 @@ same run, without delays, one after the other; CPU time is the client's alone, u
 |---|---|---|---|
 | links with anchors, title, text, digest | yes | yes | yes |
 | robots.txt, address guard, a gate for each host, byte caps | yes | no | no |
-| main text, simhash, soft errors, directives, traps | yes | no | no |
+| main text, digest, soft errors, directives, traps | yes | no | no |
 | bodies as gzipped WARC | yes | no | yes (fastwarc) |
 | visits and links in SQLite, WAL and full sync | yes | no | yes, 200 pages a transaction |
 | uniqueness of every link's target | yes | no | no (requests are not filtered) |
@@ -142,8 +142,9 @@ def ours_again(urls: list[str], port: int, out: Any) -> None:
 
 
 def _recrawl(urls: list[str], out: Any, *, again: bool) -> None:
-    from recrawl.live.session import Order, Session
+    from recrawl.live.session import Session
     from recrawl.live.store import Store
+    from recrawl.plan import Plan
     from recrawl.urls.url import host_of
 
     def crawl(urls: list[str], folder: Path) -> tuple[int, float, float]:
@@ -152,11 +153,11 @@ def _recrawl(urls: list[str], out: Any, *, again: bool) -> None:
         with store.transaction():
             store.add_pages(urls, [host_of(url) for url in urls], 0.0)
         store.close()
-        with Session(directory, Order("age", 1.0, len(urls))) as session:
-            measured = timed(lambda: int(session.run_cycle()) and len(session.world._rows))
+        with Session(directory, "age", Plan(1.0, len(urls), warmup=0)) as session:
+            measured = timed(lambda: int(session.run_cycle()) and len(session.world.recorder.rows))
             if again:
-                session.order = Order("age", 1e-9, len(urls))
-                measured = timed(lambda: int(session.run_cycle()) and len(session.world._rows))
+                session.plan = Plan(1e-9, len(urls), warmup=0)
+                measured = timed(lambda: int(session.run_cycle()) and len(session.world.recorder.rows))
             kinds = session.store.db.execute("select outcome, count(*) from visits group by 1").fetchall()
             links = session.store.db.execute("select sum(count) from first_links").fetchone()[0]
         known = len(session.store.index)

@@ -19,18 +19,26 @@ from support.small_recordings import recording
 
 
 class Fixed:
-    """Chooses the same pages again and again; notes its budgets and what it was shown."""
+    """Chooses the same pages again and again; notes its budgets and what it was shown, and when."""
 
     def __init__(self, *rounds: Sequence[int]) -> None:
         self.rounds = list(rounds)
         self.budgets: list[int] = []
         self.seen: list[Visits] = []
+        self.calls: list[str] = []
+
+    def begin(self, memory: Memory, at: float) -> None:
+        self.calls.append(f"begin {memory.cycle}")
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         self.budgets.append(budget)
-        return np.array(self.rounds.pop(0) if self.rounds and budget else [], dtype=np.int64)
+        self.calls.append(f"choose {budget}")
+        return np.array(self.rounds.pop(0) if self.rounds else [], dtype=np.int64)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        assert (memory.asked[visits.pages] < memory.cycle).all(), "the memory has recorded the visits already"
+        assert not memory.known[visits.discovered].any(), "what they discovered is known already"
+        self.calls.append(f"learn {len(visits)}")
         self.seen.append(visits)
 
     def __repr__(self) -> str:
@@ -49,6 +57,7 @@ def test_a_policy_is_asked_until_the_budget_is_spent() -> None:
     assert crawl(policy, budget=4) == [[3], [0, 1], [2]]
     assert policy.budgets == [4, 3, 1]
     assert [visits.pages.tolist() for visits in policy.seen] == [[3], [0, 1], [2]]
+    assert policy.calls == ["begin 1", "choose 4", "learn 1", "choose 3", "learn 2", "choose 1", "learn 1"]
 
 
 def test_choosing_nothing_ends_the_cycle() -> None:
@@ -73,11 +82,11 @@ def test_a_policy_is_held_to_its_contract(rounds: list[list[int]], cap: int, com
 
 
 def test_warm_up_visits_every_page_and_teaches_the_policy() -> None:
-    """In the warm-up all pages are visited in tie order; the policy sees the memory before and the visits after."""
+    """In the warm-up all pages are visited in tie order; the policy opens the cycle before and learns after."""
     policy = Fixed()
     (visited,) = crawl(EveryPage(policy), budget=9)
     assert sorted(visited) == [0, 1, 2, 3]
-    assert policy.budgets[0] == 0
+    assert policy.calls == ["begin 1", "learn 4"]
     assert policy.seen[0].pages.tolist() == visited
 
 

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-Days = Annotated[float, "days"]  # a span of time: 60s, 90m, 12h, 7d or 2w; a bare number is days
+from recrawl.errors import InputError
+from recrawl.spans import days_of, share_of, span_of
+
+Days = Annotated[float, "days"]  # a span of time: 60s, 90min, 12h, 7d or 2w; a bare number is days
 Share = Annotated[float, "share"]  # 0.1 or 10%
 
-_UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "s": 1 / 86400}
 _YES, _NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
@@ -74,10 +76,9 @@ def read(word: str, parameter: Parameter) -> Any:
             raise ValueError(f"{name} must be yes or no, not {word!r}")
         return word.lower() in _YES
     if kind == Days:
-        days = _number(word[:-1], _UNIT_DAYS[word[-1]]) if word[-1:] in _UNIT_DAYS else _number(word)
-        return _positive(days, name, word)
+        return _told(days_of, word, f"{name} must be a positive span of time such as 12h, 7d or 2w, not {word!r}")
     if kind == Share:
-        return _share(_number(word[:-1], 0.01) if word.endswith("%") else _number(word), name, word)
+        return _told(share_of, word, f"{name} must be a share from 0 to 1, not {word!r}")
     if kind in (float, int):
         value = _number(word)
         if math.isnan(value) or (kind is int and value != int(value)):
@@ -91,8 +92,7 @@ def show(value: Any, kind: Any) -> str:
     if kind is bool:
         return "yes" if value else "no"
     if kind == Days:
-        unit = next((u for u, d in _UNIT_DAYS.items() if u != "w" and abs(value / d - round(value / d)) < 1e-9), "d")
-        return f"{value / _UNIT_DAYS[unit]:.10g}{unit}"
+        return span_of(value)
     return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
@@ -108,22 +108,17 @@ def spell(name: str, make: Callable[..., Any], values: dict[str, Any]) -> str:
     return f"{name}({', '.join(said)})" if said else name
 
 
-def _number(word: str, unit: float = 1.0) -> float:
+def _number(word: str) -> float:
     """Read a finite number, NaN where the word is none."""
     try:
-        value = float(word) * unit
+        value = float(word)
     except ValueError:
         return math.nan
     return value if math.isfinite(value) else math.nan
 
 
-def _positive(days: float, name: str, word: str) -> Days:
-    if not days > 0:
-        raise ValueError(f"{name} must be a positive span of time such as 12h, 7d or 2w, not {word!r}")
-    return days
-
-
-def _share(share: float, name: str, word: str) -> Share:
-    if not 0 <= share <= 1:
-        raise ValueError(f"{name} must be a share from 0 to 1, not {word!r}")
-    return share
+def _told(read: Callable[[str], float], word: str, wrong: str) -> float:
+    try:
+        return read(word)
+    except InputError:
+        raise ValueError(wrong) from None

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from recrawl.hashing import mix
+
 PageIds = npt.NDArray[np.int64]
 IntArray = npt.NDArray[np.integer[Any]]
 FloatArray = npt.NDArray[np.float64]
@@ -18,18 +20,6 @@ BoolArray = npt.NDArray[np.bool_]
 ByteArray = npt.NDArray[np.uint8]
 TieArray = npt.NDArray[np.uint64]
 Scalar = TypeVar("Scalar", bound=np.generic)
-
-
-def mix(keys: npt.NDArray[Any], seed: int) -> TieArray:
-    """Scramble 64-bit keys: the splitmix64 finaliser (Steele, Lea, Flood 2014), a bijection for each seed.
-
-    Because it is a bijection, distinct keys never collide.
-    """
-    with np.errstate(over="ignore"):
-        z = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15) * np.uint64(seed % 2**63 * 2 + 1)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(z ^ (z >> np.uint64(31)), dtype=np.uint64)
 
 
 def tie_order(keys: npt.NDArray[Any], seed: int) -> TieArray:

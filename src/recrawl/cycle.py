@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -9,15 +10,24 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.errors import PolicyError
 from recrawl.memory import Memory
-from recrawl.policy import Policy
-from recrawl.visits import Visits
+from recrawl.policy import Around, Policy, broken_rule
+from recrawl.visits import Visits, no_pages
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a cycle opens with, before a policy chooses anything."""
+
+    announced: PageIds = field(default_factory=no_pages)  # pages that made themselves known: sitemaps, feeds, births
+    spent: int = 0  # of the budget: what the world itself asked for, and visits made before a restart
+    planned: PageIds = field(default_factory=no_pages)  # chosen before a restart and not visited yet
 
 
 class World(Protocol):
     """Something that answers visits: the live web, or a recording of it."""
 
-    def announce(self, at: float) -> PageIds:
-        """Return pages that make themselves known by now without a visit: sitemaps, feeds; often none."""
+    def begin(self, cycle: int, at: float, budget: int) -> Opening:
+        """Open a cycle whose visits are due at `at`, or go on with one after a restart."""
         ...
 
     def visit(self, pages: PageIds, at: float) -> Visits:
@@ -26,63 +36,57 @@ class World(Protocol):
 
 
 def run_cycle(
-    world: World, memory: Memory, policy: Policy, budget: int, at: float, *, site_cap: int = 0
+    world: World,
+    memory: Memory,
+    policy: Policy,
+    budget: int,
+    at: float,
+    *,
+    site_cap: int = 0,
+    resumed: bool = False,
 ) -> list[Visits]:
-    """Run one cycle: the policy chooses, the world answers, the memory records, the policy learns.
+    """Run one cycle: the policy chooses, the world answers, the policy learns, the memory records.
 
     The policy is asked again until the budget is spent or it chooses nothing, so it can sample, look at what the
-    first rounds found, and then decide. Returns the visits, round by round, in the order they were made.
+    first rounds found, and then decide. With `resumed`, the memory's open cycle goes on, after a restart. Returns the
+    visits, round by round, in the order they were made.
     """
-    memory.begin_cycle(site_cap)
-    memory.learn_of(world.announce(at), at)
-    return spend(world, memory, policy, budget, at)
-
-
-def spend(world: World, memory: Memory, policy: Policy, budget: int, at: float) -> list[Visits]:
-    """Spend what is left of the open cycle's budget; a crawl that was interrupted goes on here."""
+    if not resumed:
+        memory.begin_cycle(site_cap)
+    opening = world.begin(memory.cycle, at, budget)
+    memory.learn_of(opening.announced, at)
+    policy.begin(memory, at)
+    left, pages = budget - opening.spent, opening.planned
     rounds: list[Visits] = []
-    left = budget
-    while left > 0:
-        pages = policy.choose(memory, left, at)
+    while len(pages) or left > 0:
+        if not len(pages):
+            pages = _chosen(memory, policy, left, at)
         if not len(pages):
             break
-        _check(memory, pages, left, policy)
         visits = world.visit(pages, at)
+        policy.learn(memory, visits)
         memory.record(visits)
-        policy.observe(visits)
         rounds.append(visits)
-        left -= len(pages)
+        left, pages = left - len(pages), no_pages()
     return rounds
 
 
-class EveryPage:
-    """Visit every page that may be visited: the warm-up."""
+def _chosen(memory: Memory, policy: Policy, budget: int, at: float) -> PageIds:
+    """Return what a policy chooses, held to its contract."""
+    pages = policy.choose(memory, budget, at)
+    fault = broken_rule(pages, memory, budget)
+    if fault is not None:
+        raise PolicyError(f"{policy} {fault}")
+    return pages
 
-    def __init__(self, learner: Policy) -> None:
-        self.learner = learner
+
+class EveryPage(Around):
+    """Visit every page that may be visited: the warm-up, for a policy that will take over."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return all eligible pages in tie order."""
-        self.learner.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
         pages = np.flatnonzero(memory.eligible())
         return pages[np.argsort(memory.tie[pages])][:budget]
-
-    def observe(self, visits: Visits) -> None:
-        """Let the policy that will take over learn from the warm-up."""
-        self.learner.observe(visits)
-
-
-def _check(memory: Memory, pages: PageIds, left: int, policy: Policy) -> None:
-    """Hold the policy to its contract: budget, eligibility and caps are never exceeded."""
-    if len(pages) > left:
-        raise PolicyError(f"{policy} chose {len(pages)} pages with a budget of {left}")
-    eligible = memory.eligible()
-    if not eligible[pages].all():
-        raise PolicyError(f"{policy} chose a page that it may not visit")
-    before = np.count_nonzero(eligible)
-    eligible[pages] = False
-    if before - np.count_nonzero(eligible) < len(pages):
-        raise PolicyError(f"{policy} chose a page twice")
-    room = memory.site_room()
-    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
-        raise PolicyError(f"{policy} exceeded a site's cap")

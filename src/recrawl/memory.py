@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
+from recrawl.compiled import kernel
 from recrawl.copies import Copies
 from recrawl.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
 RING = 8  # how many last outcomes are kept per page
-COUNTED = (  # columns that depend on which visits found a change
-    *("n", "changes", "last_visit", "last_change", "last_cycle", "ring"),
+COUNTED = (  # columns that the outcomes of visits move, see `count`
+    *("n", "changes", "last_visit", "last_change", "last_cycle", "asked", "gone", "ring"),
     *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
 )
 
@@ -68,10 +68,10 @@ class Memory:
         return len(self.known)
 
     def learn_of(self, pages: PageIds, at: float) -> None:
-        """Note that these pages exist, without having visited them."""
+        """Note that these pages exist, without having visited them; `first_seen` may be there before."""
         fresh = pages[~self.known[pages]]
         self.known[fresh] = True
-        self.first_seen[fresh] = at
+        self.first_seen[fresh] = np.where(np.isnan(self.first_seen[fresh]), at, self.first_seen[fresh])
 
     def hold_copies(self, pages: PageIds, at: float) -> None:
         """Start with a copy of these pages as they are at `at`, before the first cycle."""
@@ -97,6 +97,10 @@ class Memory:
         """How many more visits each site may get in this cycle; None where there is no cap."""
         return np.maximum(self._site_cap - self._site_visits, 0) if self._site_cap else None
 
+    def held(self) -> BoolArray:
+        """Pages that we hold a copy of, which a visit can be compared with."""
+        return np.asarray(self.known & (self.last_cycle != NEVER) & ~self.gone)
+
     def unfetched(self) -> BoolArray:
         """Pages that we know of but have no copy of."""
         return np.asarray(self.known & (self.last_cycle == NEVER) & ~self.gone)
@@ -114,7 +118,7 @@ class Memory:
         self.count(visits)
 
     def count(self, visits: Visits) -> None:
-        """Take in the outcomes of visits: the columns COUNTED, `asked` and `gone`."""
+        """Take in the outcomes of visits: the columns COUNTED."""
         _record(
             visits.pages,
             visits.at,
@@ -136,7 +140,7 @@ class Memory:
         )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _record(
     pages: PageIds,
     at: FloatArray,

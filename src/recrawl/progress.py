@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 PATIENCE_S = 2.0
 
 
@@ -32,6 +29,9 @@ def progress(title: str) -> Iterator[Advance]:
     if not sys.stderr.isatty():
         yield silent
         return
+    from rich.console import Console  # slow to import, and only needed on a terminal
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -2,7 +2,7 @@
 
 A spec is a name with optional arguments, as typed on a command line:
 
-    cg      gad(over=cycles)      explore(cg, 0.1)      NDCG@5%      gp:best.json
+    cg      gad(over=cycles)      explore(cg, 0.1)      NDCG@5%      gp:best.json      my_policies.py:mine(0.3)
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from recrawl.errors import InputError, UnknownNameError
+from recrawl.plugins import load_file, load_packages
 
 T = TypeVar("T")
 
@@ -29,31 +30,45 @@ class Entry(Generic[T]):
 
 
 class Registry(Generic[T]):
-    """Find makers by name; an unknown name suggests the nearest one."""
+    """Find makers by name; an unknown name suggests the nearest one.
 
-    def __init__(self, kind: str) -> None:
+    With a `group`, other packages register through that entry point group; they are loaded when first needed.
+    """
+
+    def __init__(self, kind: str, group: str = "") -> None:
         self.kind = kind
+        self._group = group
         self._entries: dict[str, Entry[T]] = {}
 
     def add(
         self, name: str, *, formula: str = "", source: str = "", clairvoyant: bool = False
     ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-        """Register the decorated maker under `name`."""
+        """Register the decorated maker under `name`; a built-in name cannot be taken by another package."""
 
         def keep(make: Callable[..., T]) -> Callable[..., T]:
+            if name in self._entries and str(self._entries[name].make.__module__).startswith("recrawl."):
+                raise InputError(f"the {self.kind} {name!r} is built in; choose another name")
             self._entries[name] = Entry(name, make, formula, source, clairvoyant)
             return make
 
         return keep
 
+    def _load_packages(self) -> None:
+        group, self._group = self._group, ""
+        if group:
+            load_packages(group)
+
     def __iter__(self) -> Iterator[Entry[T]]:
-        return iter(self._entries.values())
+        self._load_packages()
+        return iter(tuple(self._entries.values()))
 
     def __contains__(self, name: str) -> bool:
+        if name not in self._entries:
+            self._load_packages()
         return name in self._entries
 
     def __getitem__(self, name: str) -> Entry[T]:
-        if name not in self._entries:
+        if name not in self:
             near = difflib.get_close_matches(name.lower(), {n.lower(): n for n in self._entries}, n=1, cutoff=0.4)
             names = {n.lower(): n for n in self._entries}
             hint = f"; did you mean {names[near[0]]!r}?" if near else ""
@@ -71,8 +86,17 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Parse `name`, `name(arg, key=value)`; nested parentheses stay text for the maker to parse."""
+    """Parse `name`, `name(arg, key=value)`, `gp:file` and `file.py:name(...)`, whose file is run for its names.
+
+    Nested parentheses stay text for the maker to parse.
+    """
     text = text.strip()
+    head, colon, rest = text.partition(":")
+    if colon and "(" not in head:
+        if not head.endswith(".py"):
+            return Spec(head, (rest,))
+        load_file(head)
+        text = rest
     name, bracket, rest = text.partition("(")
     if not bracket:
         return Spec(text)

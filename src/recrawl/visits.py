@@ -22,7 +22,8 @@ class Outcome(IntEnum):
     FAILED = 4  # no answer that says anything about the page
 
 
-def _no_pages() -> PageIds:
+def no_pages() -> PageIds:
+    """Return no pages."""
     return np.empty(0, dtype=np.int64)
 
 
@@ -36,7 +37,7 @@ class Visits:
     new_internal: IntArray  # links within the site that our copy did not have
     new_external: IntArray
     change_size: FloatArray  # words added and removed since our copy; 0 where nothing changed
-    discovered: PageIds = field(default_factory=_no_pages)  # pages that these visits showed us for the first time
+    discovered: PageIds = field(default_factory=no_pages)  # pages that these visits showed us for the first time
     significant: BoolArray | None = None  # which found another distribution of words; None where the world cannot tell
     length: FloatArray | None = None  # words of the version that a first visit or a change brought, NaN where not told
     words: Callable[[], npt.NDArray[np.float32]] | None = None  # what the visited pages say: a hashed vector a visit

@@ -11,8 +11,9 @@ import warcio.archiveiterator
 
 from recrawl.cli import main
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
 from support.live_crawls import Days, begun, seeds, served, settings
@@ -28,7 +29,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CrawlDirectory]:
     folder = tmp_path_factory.mktemp("verbs")
     with served(Recording.from_arrays(random_tables(60, 60.0, 2, births=True)), calendar) as server:
         directory = begun(folder / "crawl", seeds(server), settings())
-        with Session(directory, Order("bayes", 7.0, 20, warmup=1), clock=calendar) as session:
+        with Session(directory, "bayes", Plan(7.0, 20, warmup=1), clock=calendar) as session:
             for week in range(1, WEEKS + 1):
                 calendar.day = 7.0 * week
                 session.run_cycle()
@@ -134,7 +135,7 @@ def test_learn_breeds_a_formula_that_run_can_follow(crawl: CrawlDirectory, capsy
     words = ["--policies", "age", "--evolve", "--generations", "2", "--population", "12", "--json"]
     choice = json.loads(told(capsys, "learn", "-C", str(crawl.path), *words))
     formula = f"gp:{crawl.path / 'models' / 'evolved.json'}"
-    assert set(choice["values"]) == {"age", formula}
+    assert set(choice["values"]) == {"age", "gp:models/evolved.json"}
     url = json.loads(told(capsys, "pages", "-C", str(crawl.path), "--limit", "1", "--json"))[0]["url"]
     shown = json.loads(told(capsys, "show", "-C", str(crawl.path), url, "--policy", formula, "--json"))
     assert shown["next"]["policy"] == formula

@@ -9,9 +9,10 @@ import pytest
 
 from recrawl.errors import InputError
 from recrawl.evaluate.compare import compare
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.measures.worstsite import WorstSite
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from support.small_recordings import Script, tables
 

@@ -1,21 +1,14 @@
-"""`recrawl evolve` and `recrawl experiment gp4c`: tables for people, files for programs, one line for mistakes."""
+"""`recrawl evolve`: a table for people, files for programs, one line for mistakes."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.evaluate.crawl import Plan
-from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
-from recrawl.evolve.evolution import EvolutionSettings
-from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, Variant, run_experiment, windows
-from recrawl.papers.gp4c.gp4c_tables import contests, formulas, overall
 from recrawl.policies.formulas.formula import load_formula
-from recrawl.recording.recording import Recording
 from support.small_recordings import random_tables, write
 
 TINY = ["--population", "20", "--generations", "3", "--seeds", "2", "--archive", "5", "--depth", "4"]
@@ -92,102 +85,4 @@ def test_a_bad_formula_file_stops_compare_in_one_line(
     assert main(["compare", str(web), "--policies", f"age,gp:{path}"]) == 2
     error = capsys.readouterr().err
     assert "unknown terminal 'PR'" in error
-    assert error.count("\n") == 1
-
-
-# -- the experiment --------------------------------------------------------------------------------------------------
-
-
-def test_the_protocol_respects_time_and_pages() -> None:
-    """Training, validation and test are different pages, each later than the last; every fold is tested once."""
-    recording = Recording.from_arrays(random_tables(200, 30.0, 5, births=True))
-    protocol = Gp4cProtocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 9, 8))
-    repetitions = windows(recording, protocol)
-    assert len(repetitions) == 5
-    tested: set[int] = set()
-    for data in repetitions:
-        ids = [set(part.page_ids.tolist()) for part in (data.train, data.validation, data.test)]
-        assert sum(map(len, ids)) == len(set.union(*ids))
-        spans = [(part.start, part.end) for part in (data.train, data.validation, data.test)]
-        assert spans == [(0.0, 10.0), (10.0, 19.0), (19.0, 27.0)]
-        tested |= ids[2]
-    assert tested == set(recording.window(0, 27).fixed().page_ids.tolist())
-
-
-def test_training_on_more_folds() -> None:
-    """Two folds to train on, two to validate, one to test."""
-    recording = Recording.from_arrays(random_tables(100, 30.0, 5))
-    data = windows(recording, Gp4cProtocol(Plan(1.0, 0.1, 2), cycles=(9, 9, 9), train_folds=2))[0]
-    assert (len(data.train), len(data.validation), len(data.test)) == (40, 40, 20)
-
-
-def test_experiment_measures_what_compare_measures() -> None:
-    """The tables hold the values of the crawls; baselines and formulas are judged alike."""
-    recording = Recording.from_arrays(random_tables(300, 30.0, 5))
-    settings = EvolutionSettings(population=12, generations=2, seeds=1, archive=4, depth=4)
-    protocol = Gp4cProtocol(Plan(1.0, 0.1, 2, seed=3), cycles=(10, 10, 10), settings=settings)
-    experiment = run_experiment(recording, protocol)
-    test = windows(recording, protocol)[0].test
-    from test_evolve_fitness import by_pages
-
-    variant = Variant("all", "ndcg")
-    want = by_pages(experiment.folds[0].discoveries[variant].best.formula, test, protocol.plan)
-    assert [curve.tolist() for curve in experiment.folds[0].curves[variant, "best"]] == list(want)
-    rows = {row[0]: row for row in overall(experiment).rows}
-    mean = experiment.values("cg", NDCG()).mean()
-    assert rows["cg"][3].startswith(f"{mean:.4f}")
-    assert experiment.values("oracle", ChangeRate()).mean() >= experiment.values("cg", ChangeRate()).mean()
-    assert [len(table.rows) for table in contests(experiment)] == [11, 11]
-    assert [len(table.rows) for table in formulas(experiment)] == [5, 5]
-    fold = experiment.folds[0]
-    assert fold.interrupted[variant][1, -1] == pytest.approx(experiment.values(variant, NDCG())[0].mean())
-    assert fold.new_picks[variant][0] == 1.0
-    assert np.isfinite(fold.changed).all()
-
-
-def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Tables 2 to 4, Figures 3 to 6, formulas and results.json; a second run needs --force."""
-    out = tmp_path / "gp4c"
-    words = ["experiment", "gp4c", str(web), *TINY, "--cycles", "10,10,10", "--budget", "10%", "--out", str(out)]
-    assert main(words) == 0
-    shown = capsys.readouterr().out
-    assert "GP4C All" in shown
-    names = {path.name for path in out.iterdir()}
-    assert {"report.html", "results.json", "figure3.svg", "figure6.png", "all-ndcg-5.json"} <= names
-    held = json.loads((out / "results.json").read_text())
-    assert set(held["evolved"]) == {"basic/changerate", "basic/ndcg", "all/changerate", "all/ndcg"}
-    assert main(words) == 2
-    assert "--force" in capsys.readouterr().err
-
-
-def test_quick_is_quick(web: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--quick overrides population and generations."""
-    assert (
-        main(["experiment", "gp4c", str(web), "--quick", "--cycles", "9,9,9", "--budget", "10%", "--sets", "basic"])
-        == 0
-    )
-    assert "2 seeds x 12 generations of 60" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--cycles", "19,19"], "three whole numbers"),
-        (["--cycles", "40,40,40"], "are more than the 30 days"),
-        (["--folds", "2"], "too few"),
-        (["--sets", "magic"], "unknown terminal set"),
-        (["--cycles", "2,9,9"], "warm-up"),
-    ],
-)
-def test_mistakes_of_the_experiment_are_said_in_one_line(
-    web: Path, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Exit code 2 and one line."""
-    try:
-        code: object = main(["experiment", "gp4c", str(web), *words])
-    except SystemExit as stop:
-        code = stop.code
-    assert code == 2
-    error = capsys.readouterr().err
-    assert said in error
     assert error.count("\n") == 1

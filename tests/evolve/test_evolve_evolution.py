@@ -7,13 +7,13 @@ import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.archive import Archive, Candidate, choose
 from recrawl.evolve.discovery import discover
 from recrawl.evolve.evolution import EvolutionSettings, Generation, Ledger, evolve, validate
 from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.operators import OperatorRates
 from recrawl.evolve.population import FormulaPopulation
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.recording.recording import Recording
 from support.small_recordings import random_tables

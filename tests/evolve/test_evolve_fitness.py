@@ -10,29 +10,21 @@ from hypothesis import strategies as st
 from recrawl.columns import tie_order
 from recrawl.errors import InputError
 from recrawl.evaluate.compare import compare
-from recrawl.evaluate.crawl import Plan, crawl
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.ground import change_bits, changed_in
 from recrawl.evolve.merging import pairwise_sum
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression, Tree
-from recrawl.policies.formulas.formula import Formula
-from recrawl.policies.formulas.formula_policy import formula_policy
 from recrawl.policies.formulas.terminals import terminal_set
 from recrawl.recording.recording import Recording
-from support.small_recordings import GITWEB_MINI, random_tables, recording
+from support.formula_crawls import by_pages
+from support.real_recordings import THREE_SITES
+from support.small_recordings import random_tables, recording
 
 MEASURES = (ChangeRate(), NDCG())
-
-
-def by_pages(
-    expression: Expression, data: Recording, plan: Plan, over: str = "visits"
-) -> tuple[list[float], list[float]]:
-    """ChangeRate and NDCG of every cycle by the crawl loop itself."""
-    result = crawl(data, lambda setting: formula_policy(Formula(expression, over)), plan, MEASURES)
-    return result.per_cycle(MEASURES[0]).tolist(), result.per_cycle(MEASURES[1]).tolist()
 
 
 def by_classes(
@@ -144,10 +136,9 @@ def test_fitness_and_compare_agree(tmp_path: object) -> None:
         assert fitness.total(fitness.curves(formulas)).tolist() == want
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="no gitweb-mini beside the project")
 def test_real_pages_give_identical_numbers() -> None:
     """On pages of real sites in weekly cycles."""
-    data = Recording.open(GITWEB_MINI)
+    data = Recording.open(THREE_SITES)
     data = data.window(0, min(data.end, 182)).fixed()
     plan = Plan(7.0, 0.05, 2, seed=2)
     formulas = create(6, 6, Leaves.of(terminal_set("all"), 0.7), new_dice(4))

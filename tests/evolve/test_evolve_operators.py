@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recrawl.columns import IntArray
 from recrawl.evolve.canonical import canonical, canonical_form
 from recrawl.evolve.creation import create
 from recrawl.evolve.operators import OperatorRates, breed, cross, replace, swap, winner
@@ -15,7 +16,6 @@ from recrawl.evolve.population import (
     FormulaPopulation,
     Leaves,
     depth_of,
-    depths,
     draw_below,
     draw_share,
     new_dice,
@@ -40,6 +40,12 @@ def is_whole(expression: Expression) -> bool:
             return False
         open_values += 1 - takes
     return open_values == 1
+
+
+def depths(made: FormulaPopulation) -> IntArray:
+    """The depth of every formula."""
+    room = np.empty(MAX_NODES, dtype=np.int64)
+    return np.array([depth_of(made.code[i], made.size[i], room) for i in range(len(made))])
 
 
 def population(seed: int, count: int = 40, depth: int = 7) -> FormulaPopulation:

@@ -112,8 +112,8 @@ def test_averages_are_weighted_by_similarity() -> None:
 
 
 def test_bad_vectors() -> None:
-    """Numbers that are none, and no neighbours, are refused in one line."""
-    with pytest.raises(InputError, match="number that is none"):
+    """NaN, infinity, and no neighbours are refused in one line."""
+    with pytest.raises(InputError, match="NaN or infinity"):
         related(np.array([[np.nan, 1.0]], dtype=np.float32))
     with pytest.raises(InputError, match="at least 1 neighbour"):
         related(np.ones((2, 2), dtype=np.float32), 0)

@@ -14,7 +14,8 @@ from recrawl.errors import InputError
 from recrawl.features.pagerank import pagerank, trusted
 from recrawl.features.semantic import reduced, semantic_vectors, sentence_vectors
 from recrawl.recording.recording import Recording
-from support.small_recordings import GITWEB_MINI, Tables, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Tables, tables
 
 # -- PageRank ---------------------------------------------------------------------------------------------------------
 
@@ -171,10 +172,9 @@ def test_a_missing_sentence_model_is_said(monkeypatch: pytest.MonkeyPatch) -> No
         sentence_vectors(Recording.from_arrays(web([ROCKS])), "any")
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_real_pages() -> None:
     """On real pages vectors have length 1 or 0, and a page is nearer to pages of its own site than to others."""
-    real = Recording.open(GITWEB_MINI)
+    real = Recording.open(THREE_SITES)
     vectors = semantic_vectors(real, 64)
     length = np.linalg.norm(vectors, axis=1)
     assert ((abs(length - 1) < 1e-4) | (length == 0)).all()

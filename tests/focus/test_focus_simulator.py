@@ -14,16 +14,25 @@ from recrawl.focus.crawl_graph import make_graph
 from recrawl.focus.prepare import judged
 from recrawl.focus.scores import (
     ALL_SCORES,
+    ANCESTOR,
+    FROM_COMMUNITY,
     FRONTIER,
     LEVELS,
+    MOST_LINKS,
+    N_DOWNLOADED,
+    N_LINKS,
+    N_SEEN,
+    PARENTS,
     STATUS,
+    UNIT,
     UNSEEN,
+    WIDE_COMM_OUT,
     CrawlArrays,
+    State,
     classifier_order,
     clear,
     download,
     new_state,
-    scores_of,
     see_seed,
     settle,
 )
@@ -41,6 +50,27 @@ def make_web(pairs: list[tuple[int, int]], svm: FloatArray, hosts: int = 2, hint
     hint = (np.arange(graph.links) % 7 / 7).astype(np.float32)
     words = WordLists(np.arange(pages + 1, dtype=np.int64), np.arange(pages) % 5)
     return judged(graph, svm, hint if hints else None, words)
+
+
+def scores_of(web: CrawlArrays, state: State, page: int) -> FloatArray:
+    """Return the settled scores of a URL, in the order of SCORES + EXTRAS (QUEUE and BAYES are the simulator's)."""
+    number = state.number[page]
+    row, tally = state.row[number], state.tally
+    ave_out = tally[N_LINKS] / tally[N_DOWNLOADED]
+    ave_in = tally[N_LINKS] / tally[N_SEEN]
+    parents = [web.value[row[ANCESTOR + k]] for k in range(LEVELS)]
+    host = web.host[page]
+    return np.array(
+        [
+            row[MOST_LINKS] / ave_out,
+            row[PARENTS] / ave_in,
+            row[FROM_COMMUNITY] / row[PARENTS],
+            state.wide[number, WIDE_COMM_OUT] / UNIT,
+            *parents,
+            state.hint[number],
+            state.host_good[host] / (state.host_all[host] + 1),
+        ]
+    )
 
 
 def random_web(pages: int, links: int, seed: int) -> tuple[CrawlArrays, FloatArray]:

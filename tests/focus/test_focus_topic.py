@@ -10,21 +10,18 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS, CountedBags, address_words, bucket, count_words, words_and_bigrams
+from recrawl.focus.bags import CountedBags, address_words, count_words, words_and_bigrams
 from recrawl.focus.baselines import BEST_FIRST
 from recrawl.focus.crawl_graph import UNREACHED, check_seeds, make_graph
 from recrawl.focus.mission import Mission, check_room
 from recrawl.focus.prepare import link_similarity
 from recrawl.focus.resolve import Addresses, normal
-from recrawl.focus.simulator import FocusedCrawl
 from recrawl.focus.topic import find_examples, learn_topic, train
 from recrawl.focus.topical_web import TOKENS, synthetic_web
 from recrawl.focus.web import TopicalWeb, open_web, web_of
-from recrawl.papers.focus.focus_measures import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
 from recrawl.recording.recording import Recording
-
-MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
-needs_mini = pytest.mark.skipif(not MINI.is_dir(), reason="the recording gitweb-mini is not beside the project")
+from recrawl.see.words import BUCKETS, bucket_of
+from support.real_recordings import THREE_SITES
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +30,8 @@ def made_up() -> TopicalWeb:
 
 
 @pytest.fixture(scope="module")
-def mini() -> TopicalWeb:
-    return open_web(str(MINI))
+def recorded() -> TopicalWeb:
+    return open_web(str(THREE_SITES))
 
 
 # -- graphs ------------------------------------------------------------------------------------------------------------
@@ -47,8 +44,8 @@ def urls(count: int) -> np.ndarray:
 def test_a_graph_holds_each_link_once() -> None:
     """Repeated links and links of a page to itself are dropped; targets are in order."""
     graph = make_graph(np.array([1, 0, 0, 2, 0]), np.array([0, 2, 1, 2, 1]), np.zeros(3, dtype=np.int32), urls(3))
-    assert [graph.out_links(p).tolist() for p in range(3)] == [[1, 2], [0], []]
-    assert graph.source.tolist() == [0, 0, 1]
+    assert (graph.source.tolist(), graph.out.tolist()) == ([0, 0, 1], [1, 2, 0])
+    assert graph.start.tolist() == [0, 2, 3, 3]
 
 
 def test_distances_are_shortest_paths() -> None:
@@ -129,12 +126,12 @@ def test_words_share_the_buckets_of_recordings() -> None:
     """A word's bucket is its CRC-32 modulo 2**18, so that keywords and addresses meet the terms of a recording."""
     from zlib import crc32
 
-    assert bucket("pod") == crc32(b"pod") % 2**18
+    assert bucket_of("pod") == crc32(b"pod") % 2**18
     assert address_words("Site/createTable_v2.md") == ["site", "create", "table", "v2", "md"]
     assert words_and_bigrams("The Pod, the node") == ["the", "pod", "the", "node", "the pod", "pod the", "the node"]
     counts = count_words([["a", "b", "a"], []])
     assert counts.shape == (2, BUCKETS)
-    assert counts[0, bucket("a")] == 2
+    assert counts[0, bucket_of("a")] == 2
     assert counts[1].nnz == 0
 
 
@@ -166,8 +163,8 @@ def test_texts_serve_where_there_are_no_terms() -> None:
     }
     web = web_of(Recording.from_arrays(tables))
     rows = web.bags.rows(np.arange(3))
-    assert rows[0, bucket("new")] == rows[0, bucket("new words")] == 1
-    assert rows[0, bucket("old")] == 0
+    assert rows[0, bucket_of("new")] == rows[0, bucket_of("new words")] == 1
+    assert rows[0, bucket_of("old")] == 0
     assert rows[2].nnz == 0
     assert web.graph.links == 2
     assert find_examples(web, "words:New,words")[0].tolist() == [0]
@@ -271,30 +268,28 @@ def test_a_topic_without_pages_is_refused(made_up: TopicalWeb) -> None:
         mission.draw(5, 0)
 
 
-@needs_mini
-def test_keywords_find_pages_of_a_recording(mini: TopicalWeb) -> None:
+def test_keywords_find_pages_of_a_recording(recorded: TopicalWeb) -> None:
     """Keywords are looked up in a recording's hashed terms: the pages about them are the examples."""
-    examples, label = find_examples(mini, "words:react,component,props")
+    examples, label = find_examples(recorded, "words:react,component,props")
     assert label is None
-    ours = [str(url).startswith("reactjs/react.dev") for url in mini.graph.urls[examples]]
+    ours = [str(url).startswith("reactjs/react.dev") for url in recorded.graph.urls[examples]]
     assert np.mean(ours) > 0.9
     with pytest.raises(InputError, match="is empty"):
-        find_examples(mini, "words:zyzzyvas")
-    topic = learn_topic(mini, "dir:reactjs/react.dev/src/content/learn", 0)
+        find_examples(recorded, "words:zyzzyvas")
+    topic = learn_topic(recorded, "dir:reactjs/react.dev/src/content/learn", 0)
     assert topic.quality.f1 > 0.6
 
 
-@needs_mini
-def test_a_recording_becomes_a_graph(mini: TopicalWeb) -> None:
+def test_a_recording_becomes_a_graph(recorded: TopicalWeb) -> None:
     """The pages that live at the end are the nodes; their recorded links are there, and more found by address."""
-    recording = Recording.open(MINI)
+    recording = Recording.open(THREE_SITES)
     alive = recording.keep((recording.born <= recording.end) & (recording.died > recording.end))
-    assert len(mini) == len(alive)
+    assert len(recorded) == len(alive)
     links = alive.links
     there = links.at(alive.end) & (links.target_page >= 0) & (links.target_page != links.page)
-    recorded = np.unique(links.page[there] * len(alive) + links.target_page[there])
-    ours = mini.graph.source.astype(np.int64) * len(alive) + mini.graph.out
-    assert np.isin(recorded, ours).all()
+    known = np.unique(links.page[there] * len(alive) + links.target_page[there])
+    ours = recorded.graph.source.astype(np.int64) * len(alive) + recorded.graph.out
+    assert np.isin(known, ours).all()
 
 
 # -- synthetic webs ----------------------------------------------------------------------------------------------------
@@ -325,26 +320,3 @@ def test_a_synthetic_web_has_topical_locality_tunnels_and_hubs(made_up: TopicalW
     assert np.diff(graph.start).max() > 80
     assert 15 < graph.links / len(graph) < 25
     assert made_up.bags.rows(np.arange(10)).sum() == 10 * (2 * TOKENS - 1)
-
-
-# -- measures ----------------------------------------------------------------------------------------------------------
-
-
-def test_measures_by_hand() -> None:
-    """Harvest, recall, cohesiveness (eq. 13) and distances of a small crawl, by hand."""
-    # 0 (seed) -> 1, 2; 1 -> 0, 2; 2 -> 3; 3 -> 1. Good: 0, 1, 3, 4; page 4 cannot be reached.
-    graph = make_graph(np.array([0, 0, 1, 1, 2, 3]), np.array([1, 2, 0, 2, 3, 1]), np.zeros(5, dtype=np.int32), urls(5))
-    good = np.array([True, True, False, True, True])
-    pages = np.array([0, 2, 1, 3])
-    seeds = np.array([0])
-    crawl = FocusedCrawl(pages, np.array([0, 1, 1, 2], dtype=np.int32), good[pages])
-    distance = graph.distances(seeds)
-    np.testing.assert_allclose(harvest_curve(crawl, np.array([1, 2, 4, 9])), [1.0, 0.5, 0.75, np.nan])
-    assert recall(crawl, 3, good, distance) == 2 / 3  # 0, 1 and 3 are in reach
-    # community {0, 1, 3}: links into it are 0->1, 1->0, 3->1; of all pages also 2->3
-    assert cohesiveness(graph, crawl, 4, seeds) == (3 / 3, 4 / 4)
-    # after two pages the community is {0}: 0 and 2 have no links into it
-    assert cohesiveness(graph, crawl, 2, seeds) == (0.0, 0.0)
-    every, of_good = distance_histogram(crawl, 4, distance)
-    assert (every.tolist(), of_good.tolist()) == ([1, 2, 1], [1, 1, 1])
-    assert mean_distance(crawl, 4, distance) == 1.0

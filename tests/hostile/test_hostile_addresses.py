@@ -11,12 +11,12 @@ import pytest
 
 from hostile.asking import LENIENT, ask
 from hostile.hostile_server import HostileServer, answer, redirect
-from recrawl.clock import ManualClock
 from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.guard import Guard, is_public
 from recrawl.fetch.outcome import Kind
 from recrawl.urls.url import normalise, registrable_domain, shown
+from support.manual_clock import ManualClock
 
 PAGE = answer("<title>a page</title><p>some words")
 LOOPBACK_ONLY = ("127.0.0.1/32",)

@@ -11,7 +11,6 @@ import pytest
 
 from hostile.asking import HURRIED, ask, with_fetcher
 from hostile.hostile_server import Asked, HostileServer, answer, in_turn, raw
-from recrawl.clock import ManualClock
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import parse_retry_after
 from recrawl.fetch.outcome import Kind
@@ -19,6 +18,7 @@ from recrawl.fetch.settings import GateSettings
 from recrawl.fetch.validators import Validators
 from recrawl.see.page import see_page
 from recrawl.visits import Outcome
+from support.manual_clock import ManualClock
 
 PAGE = answer("<title>a page</title><p>some words")
 

@@ -20,7 +20,6 @@ from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.sitemaps import read_sitemap, sitemaps_of
 from recrawl.see.decode import decode
 from recrawl.see.feeds import MAX_ENTRIES, MAX_FEED_BYTES, read_feed
-from recrawl.see.fingerprint import hamming
 from recrawl.see.markup.html import MAX_LINKS
 from recrawl.see.page import SeenPage, see_page
 from recrawl.see.sniff import Media, sniff
@@ -218,15 +217,6 @@ def test_case_62_soft_404_is_recognised(body: str, soft: bool) -> None:
     assert see(body).soft_error == soft
 
 
-def test_case_62_soft_404_is_recognised_by_likeness() -> None:
-    """A page that looks like what the host answers for nonsense is an error page, whatever its words."""
-    shop = "<title>Shop</title><p>" + " ".join(f"goods{i}" for i in range(150))
-    probe = see(f"{shop}<p>You asked for 5f3a9c").simhash
-    assert see_page(f"{shop}<p>You asked for shoes".encode(), URL, HTML, probe=probe).soft_error
-    shoes = "<title>Shop</title><p>" + " ".join(f"shoe{i}" for i in range(150))
-    assert not see_page(shoes.encode(), URL, HTML, probe=probe).soft_error
-
-
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -252,7 +242,6 @@ def test_case_63_rotating_boilerplate_is_no_change(before: str, after: str) -> N
     assert first.digest == second.digest
     changed = see(frame.format(WORDS + "And a new sentence.", after))
     assert changed.digest != first.digest
-    assert 0 <= hamming(changed.simhash, first.simhash) < 20
 
 
 def test_case_64_canonical_and_hreflang_are_hints_only() -> None:

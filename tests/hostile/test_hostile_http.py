@@ -10,10 +10,10 @@ import pytest
 
 from hostile.asking import LENIENT, ask, with_fetcher
 from hostile.hostile_server import CERTIFICATE, Asked, HostileServer, Play, answer, in_turn, raw, redirect, reset
-from recrawl.clock import ManualClock
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.visits import Outcome
+from support.manual_clock import ManualClock
 
 PAGE = answer("<title>a page</title><p>some words")
 TEXT = b"<title>a page</title>" + b"<p>some words that repeat and repeat</p>" * 200

@@ -10,12 +10,12 @@ import pytest
 
 from hostile.asking import HURRIED, ask, with_fetcher
 from hostile.hostile_server import Asked, HostileServer, Play, answer, in_turn, redirect, reset, silence
-from recrawl.clock import ManualClock
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.outcome import Kind
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.see.directives import Directives, from_header
 from recrawl.see.page import see_page
+from support.manual_clock import ManualClock
 
 PAGE = answer("<title>a page</title><p>some words")
 CLOSED = answer("User-agent: *\nDisallow: /", content_type="text/plain")

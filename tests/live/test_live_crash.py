@@ -19,25 +19,27 @@ import pytest
 from aiohttp.web import BaseRequest, StreamResponse
 
 from recrawl.cli import main
-from recrawl.clock import ManualClock
 from recrawl.errors import StoreError
 from recrawl.live.calendar import Calendar
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from support import killed_process
 from support.kill_ordeal import forkserver, ordeal
 from support.live_crawls import Days, begun, seeds, settings
+from support.manual_clock import ManualClock
 from support.small_recordings import tables
 
-ORDER = Order("bayes", 7.0, 10, warmup=1)
+POLICY, PLAN = "bayes", Plan(7.0, 10, warmup=1)
 
 
 def weeks(crawl: CrawlDirectory, calendar: Days, first: int, last: int) -> None:
-    with Session(crawl, ORDER, clock=calendar) as session:
+    with Session(crawl, POLICY, PLAN, clock=calendar) as session:
         for week in range(first, last + 1):
             calendar.day = 7.0 * week
             assert session.run_cycle()
@@ -83,11 +85,11 @@ def test_kill_9_amid_sitemaps_leaves_them_unheard_and_the_next_run_hears_them_on
     """Whether some sitemaps are still to come or half of what they name is written: all of it counts, or nothing."""
     born = [10.0 if page % 3 == 0 else 0.0 for page in range(60)]
     recording = Recording.from_arrays(tables(100.0, [[] for _ in born], born=born, site=[p % 4 for p in range(60)]))
-    days, order = Days(), killed_process.ORDER
+    days, policy, plan = Days(), killed_process.POLICY, killed_process.PLAN
     server = HeldSitemaps(Rendering(recording), days.now)
     with server:
         crawl = begun(tmp_path / "crawl", seeds(server), settings(signals=True))
-        with Session(crawl, order) as session:
+        with Session(crawl, policy, plan) as session:
             assert session.run_cycle()
         known = asked_of(crawl, "select count(*) from pages")
         server.holds, days.day = lives < 0, 50.0
@@ -105,7 +107,7 @@ def test_kill_9_amid_sitemaps_leaves_them_unheard_and_the_next_run_hears_them_on
         assert asked_of(crawl, "select count(*) from pages") == known == 40
         assert asked_of(crawl, "select count(*) from feeds where asked_cycle is not null") == 0
         assert asked_of(crawl, "select count(*) from cycles where heard is not null and cycle = 2") == 0
-        with Session(crawl, order) as session:
+        with Session(crawl, policy, plan) as session:
             assert session.run_cycle()
     assert (
         asked_of(crawl, "select count(*) from pages") == asked_of(crawl, "select count(distinct url) from pages") == 60
@@ -114,7 +116,7 @@ def test_kill_9_amid_sitemaps_leaves_them_unheard_and_the_next_run_hears_them_on
     assert asked_of(crawl, "select heard from cycles where cycle = 2 and done") == 4
     assert asked_of(crawl, "select count(*) from cycles") == 2
     assert sorted(visits_of(crawl)) == sorted([(p, 1) for p in range(40)] + [(p, 2) for p in visited(crawl, 2)])
-    assert len(visited(crawl, 2)) <= order.budget - 4
+    assert len(visited(crawl, 2)) <= plan.budget - 4
 
 
 def asked_of(crawl: CrawlDirectory, question: str) -> int:
@@ -141,12 +143,44 @@ def test_a_cycle_that_was_interrupted_goes_on_where_it_stopped(web: tuple[Replay
         if seen == 5:
             session.stop()
 
-    with Session(crawl, ORDER, clock=calendar, watch=stop_after_five) as session:
+    with Session(crawl, POLICY, PLAN, clock=calendar, watch=stop_after_five) as session:
         assert not session.run_cycle()
     stopped_with = len(visits_of(crawl))
     assert 5 <= stopped_with < 40
-    weeks(crawl, calendar, 1, 1)
+    with Session(crawl, POLICY, PLAN, clock=calendar) as session:
+        opening = session.world.begin(1, 7.0, 40)
+        assert (len(opening.announced), opening.spent) == (0, stopped_with)
+        assert sorted([*opening.planned.tolist(), *visited(crawl, 1)]) == list(range(40))
+        assert session.run_cycle()
     assert sorted(visits_of(crawl)) == [(page, 1) for page in range(40)]
+
+
+@pytest.mark.parametrize("policy", ["bayes", "nutch(fill=yes)", "explore(lambdacrawl, 0.3)"])
+def test_a_stop_in_the_middle_of_a_cycle_changes_no_choice(
+    web: tuple[ReplayServer, Days], tmp_path: Path, policy: str
+) -> None:
+    """Stopped after a few of the second cycle's visits and started again, a crawl visits what it would have."""
+    calendar, crawls = web[1], []
+    for stops in (False, True):
+        crawl = begun(tmp_path / f"{stops}", seeds(web[0]), settings(delay_s=0.05 if stops else 0.0))
+        crawls.append(crawl)
+        interrupted = 0
+
+        def stop_early(noted: Noted, session: list[Session]) -> None:
+            if stops and session[0].memory.cycle == 2 and len(visited(crawl, 2)) < 10:  # noqa: B023
+                session[0].stop()
+
+        while len(visited(crawl, 3)) < 10:
+            held: list[Session] = []
+            with Session(crawl, policy, PLAN, clock=calendar, watch=lambda n: stop_early(n, held)) as session:  # noqa: B023
+                held.append(session)
+                calendar.day = 7.0 * (session.memory.cycle + (session.store.running() is None))
+                if not session.run_cycle():
+                    interrupted += 1
+                    stops = False
+        assert interrupted == (crawl is not crawls[0])
+    for cycle in (1, 2, 3):
+        assert visited(crawls[0], cycle) == visited(crawls[1], cycle)
 
 
 # -- disk -------------------------------------------------------------------------------------------------------------
@@ -311,7 +345,7 @@ def test_a_crawl_that_sleeps_between_cycles_wakes_up_to_stop(
     web: tuple[ReplayServer, Days], crawl: CrawlDirectory
 ) -> None:
     """A signal during the long wait for the next cycle ends it."""
-    with Session(crawl, ORDER, clock=web[1]) as session:
+    with Session(crawl, POLICY, PLAN, clock=web[1]) as session:
         loop = session.runner.get_loop()
         threading.Timer(0.2, lambda: loop.call_soon_threadsafe(session.stop)).start()
         began = time.monotonic()
@@ -342,7 +376,7 @@ def test_a_clock_that_jumps_ten_years_causes_no_mass_refetch(
     server, _ = web
     calendar = Days(5_000.0)
     crawl = begun(tmp_path / "jumps", seeds(server), settings())
-    with Session(crawl, ORDER, clock=calendar) as session:
+    with Session(crawl, POLICY, PLAN, clock=calendar) as session:
         session.run_cycle()
         calendar.day += 7.0
         session.run_cycle()

@@ -10,17 +10,18 @@ import pytest
 
 from recrawl.columns import FloatArray, PageIds
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
+from recrawl.live.session import Session
 from recrawl.live.store import Store
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.guarded import Guarded
 from recrawl.policies.selection import first_k, top_k
 from recrawl.policies.topk import LongestUnvisited, TopK
+from recrawl.policy import Named
 from recrawl.simulate.replay import ReplayServer
-from recrawl.visits import Visits
 from support.live_crawls import Days
 
-ORDER = Order("bayes", 7.0, 10, warmup=1)
+POLICY, PLAN = "bayes", Plan(7.0, 10, warmup=1)
 
 
 def visits_in(crawl: CrawlDirectory, cycle: int) -> int:
@@ -30,14 +31,9 @@ def visits_in(crawl: CrawlDirectory, cycle: int) -> int:
     return int(count)
 
 
-class Raises:
+class Raises(Named):
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        if budget:
-            raise ZeroDivisionError("no model")
-        return np.empty(0, dtype=np.int64)
-
-    def observe(self, visits: Visits) -> None:
-        pass
+        raise ZeroDivisionError("no model")
 
 
 class NotANumber:
@@ -92,7 +88,7 @@ def test_a_learner_that_fails_hands_over_to_age_and_the_cycle_ends(
 ) -> None:
     """The budget is spent by the longest-unvisited pages, with one warning."""
     calendar = web[1]
-    with Session(crawl, ORDER, clock=calendar) as session:
+    with Session(crawl, POLICY, PLAN, clock=calendar) as session:
         calendar.day = 7.0
         session.run_cycle()
         session.policy = Guarded(learner, TopK(LongestUnvisited()))

@@ -10,8 +10,9 @@ import pytest
 
 from recrawl.columns import PageIds, tie_order
 from recrawl.cycle import EveryPage, run_cycle
-from recrawl.live.session import Order, Session
-from recrawl.policies.catalogue import make_policy, policies
+from recrawl.live.session import Session
+from recrawl.plan import Plan
+from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.learned import Learned
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
@@ -24,17 +25,16 @@ from recrawl.urls.url import normalise
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome, Visits
 from support.live_crawls import Days, begun, seeds, served, settings
-from support.small_recordings import GITWEB_MINI, Diary
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Diary
 
 CYCLES, BUDGET, SEED = 8, 25, 3
 Choices = list[list[str]]
 
-pytestmark = pytest.mark.skipif(not GITWEB_MINI.exists(), reason="no recorded web beside the project")
-
 
 def plain_web() -> Recording:
     """Pages whose address had one life, without broken links: there the two worlds know the same of every page."""
-    recording = Recording.open(GITWEB_MINI).window(0, 7 * CYCLES)
+    recording = Recording.open(THREE_SITES).window(0, 7 * CYCLES)
     names = [f"{site}/{path}" for site, path in zip(recording.site, recording.page("path"), strict=True)]
     alone = np.array([names.count(name) == 1 for name in names])
     links = recording.links
@@ -81,11 +81,11 @@ def simulated(server: ReplayServer, policy: str) -> Choices:
 def live(server: ReplayServer, policy: str, folder: Path, calendar: Days, *, restarts: bool) -> Choices:
     calendar.day = 0.0
     directory = begun(folder, seeds(server), settings(policy))
-    order = Order(policy, 7.0, BUDGET, warmup=1, seed=SEED)
+    plan = Plan(7.0, BUDGET, warmup=1, seed=SEED)
     chosen: Choices = []
 
     def cycles(first: int, last: int) -> None:
-        with Session(directory, order, clock=calendar) as session:
+        with Session(directory, policy, plan, clock=calendar) as session:
             diary = Diary(session.policy)
             session.policy = diary  # type: ignore[assignment]
             for cycle in range(first, last + 1):
@@ -104,8 +104,6 @@ def live(server: ReplayServer, policy: str, folder: Path, calendar: Days, *, res
 @pytest.mark.parametrize("policy", ["age", "bayes", "nutch(fill=yes)", "learned"])
 def test_live_and_simulated_crawls_choose_the_same_pages_in_the_same_order(policy: str, tmp_path: Path) -> None:
     """Eight weeks of real pages over real HTTP: every choice, in order, is the simulator's."""
-    if policy == "learned" and "learned" not in policies:
-        pytest.skip("no learned policy is registered")
     calendar = Days()
     with served(plain_web(), calendar) as server:
         told = simulated(server, policy)
@@ -127,9 +125,9 @@ def test_the_lengths_of_pages_come_back_with_a_restart(tmp_path: Path) -> None:
     calendar, told = Days(), []
     with served(plain_web(), calendar) as server:
         directory = begun(tmp_path / "crawl", seeds(server), settings("learned"))
-        order = Order("learned", 7.0, BUDGET, warmup=1, seed=SEED)
+        plan = Plan(7.0, BUDGET, warmup=1, seed=SEED)
         for cycles in (3, 0):
-            with Session(directory, order, clock=calendar) as session:
+            with Session(directory, "learned", plan, clock=calendar) as session:
                 for _ in range(cycles):
                     calendar.day += 7.0
                     assert session.run_cycle()

@@ -15,10 +15,12 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.judge import judge
-from recrawl.live.session import Order, Session
-from recrawl.live.signals import Heard, add_feeds
-from recrawl.live.store import Copy, Store
+from recrawl.live.session import Session
+from recrawl.live.signals import Heard
+from recrawl.live.store import Store
+from recrawl.live.store_visits import Copy
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.signalled import Signalled
 from recrawl.policies.topk import LongestUnvisited, TopK
 from recrawl.recording.recording import Recording
@@ -49,7 +51,7 @@ def crawled(
     calendar.day = EPOCH_DAY
     directory = begun(folder, seeds(server), settings(signals=signals), at=EPOCH_DAY)
     said: list[Heard] = []
-    with Session(directory, Order("age", 7.0, BUDGET, warmup=1), clock=calendar, heard=said.append) as session:
+    with Session(directory, "age", Plan(7.0, BUDGET, warmup=1), clock=calendar, heard=said.append) as session:
         for week in range(1, WEEKS + 1):
             calendar.day = EPOCH_DAY + 7.0 * week
             assert session.run_cycle()
@@ -100,9 +102,10 @@ def test_a_sitemap_that_always_says_now_is_found_out(tmp_path: Path) -> None:
     calendar = Days()
     with web(Lastmod.NOW, calendar) as server:
         directory, _ = crawled(server, calendar, tmp_path / "crawl")
-        with Session(directory, Order("age", 7.0, BUDGET), clock=calendar) as session:
+        with Session(directory, "age", Plan(7.0, BUDGET, warmup=0), clock=calendar) as session:
             doubted = session.store.db.execute("select name from hosts where signals_false > signals_true").fetchall()
-            believed = session.store.urls(session.world.signals.hints().tolist())
+            assert session.signals is not None
+            believed = session.store.urls(session.signals.hints().tolist())
     assert doubted
     assert not [url for url in believed for (host,) in doubted if f"//{host}:" in url]
 
@@ -130,9 +133,9 @@ def test_a_feed_of_a_page_and_of_an_index_is_noted_once(tmp_path: Path) -> None:
     """Adding a feed again keeps its place, and takes over when its index says that it changed."""
     store = Store.create(tmp_path / "state.sqlite")
     with store.transaction():
-        add_feeds(store, [("a.example", "http://a.example/feed", None), ("a.example", "http://a.example/map", 5.0)])
+        store.add_feeds([("a.example", "http://a.example/feed", None), ("a.example", "http://a.example/map", 5.0)])
         store.db.execute("update feeds set asked_cycle = 3, read_said_at = said_at")
-        add_feeds(store, [("a.example", "http://a.example/feed", None), ("a.example", "http://a.example/map", 6.0)])
+        store.add_feeds([("a.example", "http://a.example/feed", None), ("a.example", "http://a.example/map", 6.0)])
     rows = store.db.execute("select url, asked_cycle, said_at is not read_said_at from feeds order by url").fetchall()
     assert rows == [("http://a.example/feed", 3, 0), ("http://a.example/map", 3, 1)]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import fastwarc.warc
@@ -15,7 +17,8 @@ from hypothesis import strategies as st
 from recrawl.errors import InputError, StoreError
 from recrawl.live.bodies import Bodies
 from recrawl.live.config import DEFAULT, load
-from recrawl.live.store import SeenLinks, Store, VisitRecord
+from recrawl.live.store import Store
+from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.urls.urlindex import UrlIndex, url_hash, url_hashes
 from recrawl.visits import Outcome
 
@@ -54,7 +57,7 @@ def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
 
     def half() -> None:
         with store.transaction():
-            store.add_visit(1, VisitRecord(0, 1.0, int(Outcome.FIRST), digest=b"x"))
+            store.add_visits(1, [VisitRecord(0, 1.0, int(Outcome.FIRST), digest=b"x")], [(0, 0)])
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -65,9 +68,9 @@ def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
 def test_a_page_cannot_be_visited_twice_in_a_cycle(store: Store) -> None:
     """The database itself refuses a double."""
     with store.transaction():
-        store.add_visit(1, VisitRecord(0, 1.0, int(Outcome.FIRST), digest=b"x"))
+        store.add_visits(1, [VisitRecord(0, 1.0, int(Outcome.FIRST), digest=b"x")], [(0, 0)])
     with pytest.raises(StoreError), store.transaction():
-        store.add_visit(1, VisitRecord(0, 1.5, int(Outcome.CHANGED), digest=b"y"))
+        store.add_visits(1, [VisitRecord(0, 1.5, int(Outcome.CHANGED), digest=b"y")], [(0, 0)])
 
 
 def test_new_links_are_those_that_our_copy_did_not_have(store: Store) -> None:
@@ -85,7 +88,7 @@ def test_visits_come_back_in_order_cut_at_cycles(store: Store) -> None:
     with store.transaction():
         for cycle, pages in ((1, (4, 2, 0)), (2, (2,)), (3, (0, 4))):
             for page in pages:
-                store.add_visit(cycle, VisitRecord(page, cycle + 0.5, int(Outcome.UNCHANGED)), (cycle, 0))
+                store.add_visits(cycle, [VisitRecord(page, cycle + 0.5, int(Outcome.UNCHANGED))], [(cycle, 0)])
     pieces = [(piece["cycle"].tolist(), piece["page"].tolist()) for piece in store.visits_in_order()]
     assert pieces == [([1, 1, 1], [4, 2, 0]), ([2], [2]), ([3, 3], [0, 4])]
 
@@ -190,3 +193,15 @@ def test_the_scope_is_hosts_prefixes_and_denials(tmp_path: Path) -> None:
     inside = ["http://a.example/", "https://b.example/docs/x"]
     outside = ["http://b.example/", "http://a.example/private/x", "http://a.example/x/x/x/x/x", "http://c.example/"]
     assert [scope(url) for url in inside + outside] == [True] * 2 + [False] * 4
+
+
+def test_reading_a_store_loads_no_kernels(tmp_path: Path) -> None:
+    """`recrawl status` answers at once: neither numba nor scipy is imported to count rows."""
+    Store.create(tmp_path / "state.sqlite").close()
+    script = (
+        "import sys; from pathlib import Path; from recrawl.live.store import Store;"
+        f"print(Store.open(Path({str(tmp_path / 'state.sqlite')!r}), read_only=True).status()['pages'],"
+        " sorted({'numba', 'scipy'} & set(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "0 []\n", ended.stderr

@@ -21,13 +21,14 @@ def crawl(spec: str, cycles: int = 4) -> tuple[Memory, Chase]:
     assert isinstance(policy, Chase)
     for cycle in range(1, cycles + 1):
         memory.begin_cycle()
-        policy.choose(memory, 0, float(cycle))
+        policy.begin(memory, float(cycle))
         seen = visits([0, 1, 2, 3], "cc" + ("c" if cycle == 2 else "u") + "u", cycle)
         size = np.where(seen.changed, [50.0, 3.0, 40.0, 0.0], 0.0)
         seen = replace(seen, change_size=size, significant=size >= 40.0)
+        policy.learn(memory, seen)
         memory.record(seen)
-        policy.observe(seen)
     memory.begin_cycle()
+    policy.begin(memory, cycles + 1.0)
     return memory, policy
 
 
@@ -54,10 +55,10 @@ def test_all_changes_matter_where_the_world_cannot_tell() -> None:
     assert isinstance(policy, Chase)
     for cycle, marks in enumerate(("cuc", "ucc", "uuf", "xcg"), start=1):
         memory.begin_cycle()
-        policy.choose(memory, 0, float(cycle))
+        policy.begin(memory, float(cycle))
         seen = visits([0, 1, 2], marks, cycle)
+        policy.learn(memory, seen)
         memory.record(seen)
-        policy.observe(seen)
     assert policy._own is not None
     for name in COUNTED:
         np.testing.assert_array_equal(getattr(policy._own, name), getattr(memory, name), err_msg=name)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.arguments import parameters
-from recrawl.columns import FloatArray, IntArray
-from recrawl.cycle import EveryPage, run_cycle
+from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.errors import PolicyError
+from recrawl.evaluate.crawl import clairvoyant
+from recrawl.evaluate.policy_checks import check_policy, choices
+from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Setting
+from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
+from recrawl.visits import Visits
 from support.handmade_memory import Knows, choice, remember
 from support.small_recordings import random_tables, recording
 
@@ -46,43 +53,91 @@ def every_spec() -> list[str]:
 # -- the contract ---------------------------------------------------------------------------------------------------
 
 
-class Watch:
-    """A world that notes the visits and holds them to the rules."""
-
-    def __init__(self, web: Recording, seed: int, budget: int, cap: int, weigh: bool) -> None:
-        self.world = RecordedWorld(web, discover="birth")
-        self.memory = self.world.memory(cycle_days=1.0, seed=seed)
-        self.budget, self.cap = budget, cap
-        if weigh:
-            self.memory.importance = np.arange(len(web), dtype=np.float64) % 4
-
-    def crawl(self, spec: str, seed: int, days: int = 8, warmup: int = 1) -> list[list[int]]:
-        policy = make_policy(spec, Setting(seed, self.world))
-        chosen = []
-        for day in range(1, days + 1):
-            asked = EveryPage(policy) if day <= warmup else policy
-            budget = self.budget if day > warmup else len(self.memory)
-            rounds = run_cycle(self.world, self.memory, asked, budget, float(day), site_cap=self.cap * (day > warmup))
-            pages = [int(page) for v in rounds for page in v.pages]
-            if day > warmup:
-                self.check(pages)
-            chosen.append(pages)
-        return chosen
-
-    def check(self, pages: list[int]) -> None:
-        assert len(pages) == len(set(pages)) <= self.budget
-        if self.cap and pages:
-            assert np.bincount(self.memory.site[pages]).max() <= self.cap
-
-
 @pytest.mark.parametrize("spec", every_spec())
 @settings(max_examples=8)
 @given(web=st.integers(0, 99), budget=st.integers(1, 12), cap=st.integers(0, 3), weigh=st.booleans())
 def test_contract(spec: str, web: int, budget: int, cap: int, weigh: bool) -> None:
     """Budgets and caps hold, no page is chosen twice in a cycle, and the same seed makes the same choices."""
-    made = random_tables(20, 8, web, births=True)
-    first, second = (Watch(Recording.from_arrays(made), 5, budget, cap, weigh).crawl(spec, 5) for _ in range(2))
+    made = Recording.from_arrays(random_tables(20, 8, web, births=True))
+    first, second = (choices(made, spec, seed=5, budget=budget, cap=cap, weighted=weigh) for _ in range(2))
     assert first == second
+    for pages in first[1:]:
+        assert len(pages) == len(set(pages)) <= budget
+        if cap and pages:
+            assert np.bincount(made.site[pages]).max() <= cap
+
+
+class Witness:
+    """Passes everything on to a policy, and holds the loop and the policy to what `Policy` promises of the memory."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.cycle = policy, 0
+
+    def begin(self, memory: Memory, at: float) -> None:
+        assert memory.cycle == self.cycle + 1, "a cycle begins once"
+        self.cycle = memory.cycle
+        with unchanged(memory):
+            self.policy.begin(memory, at)
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        assert memory.cycle == self.cycle
+        assert budget > 0
+        with unchanged(memory):
+            return self.policy.choose(memory, budget, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        assert memory.cycle == self.cycle
+        assert memory.known[visits.pages].all()
+        assert (memory.asked[visits.pages] < memory.cycle).all(), "learn comes before record"
+        assert not memory.known[visits.discovered].any(), "what visits discover is known when they are recorded"
+        with unchanged(memory):
+            self.policy.learn(memory, visits)
+
+
+@contextmanager
+def unchanged(memory: Memory) -> Iterator[None]:
+    columns = {name: value for name, value in vars(memory).items() if isinstance(value, np.ndarray)}
+    before = {name: value.tobytes() for name, value in columns.items()}
+    yield
+    assert {name: value.tobytes() for name, value in columns.items()} == before
+
+
+@pytest.mark.parametrize("spec", [spec for spec in every_spec() if not clairvoyant(spec)])
+def test_a_policy_learns_from_the_memory_before_the_visits_and_leaves_it_alone(spec: str) -> None:
+    """Cycles begin once, `learn` comes before the memory records, and nobody but the loop writes into the memory."""
+    web = Recording.from_arrays(random_tables(20, 8, 3, births=True))
+    choices(web, lambda setting: Witness(make_policy(spec, setting)), seed=5, budget=6)
+
+
+class Broken:
+    """Chooses the first pages, and breaks one rule."""
+
+    def __init__(self, rule: str) -> None:
+        self.rule, self.calls = rule, 0
+
+    def begin(self, memory: Memory, at: float) -> None:
+        pass
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        pages = np.flatnonzero(memory.eligible())
+        if self.rule == "budget":
+            return pages[: budget + 1]
+        if self.rule == "twice":
+            return np.repeat(pages[:1], 2)[:budget] if budget > 1 else pages[:1]
+        if self.rule == "gone":
+            return np.arange(len(memory))[:budget]
+        return np.random.default_rng().permutation(pages)[:budget]  # draws without the seed
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        pass
+
+
+@pytest.mark.parametrize("rule", ["budget", "twice", "gone", "seed"])
+def test_the_shipped_checks_find_a_broken_policy(rule: str) -> None:
+    """`recrawl.check_policy` names in one line what a policy of one's own does wrong, and lets a good one pass."""
+    check_policy("explore(cg, 0.3)")
+    with pytest.raises(PolicyError, match=r"chose|exceeded"):
+        check_policy(lambda setting: Broken(rule))
 
 
 @pytest.mark.parametrize("spec", every_spec())

@@ -86,8 +86,8 @@ def test_freq_visits_in_proportion() -> None:
         pages = policy.choose(memory, 2, 0.0)
         count[pages] += 1
         found = visits(pages.tolist(), "uu", 0.0)
+        policy.learn(memory, found)
         memory.record(found)
-        policy.observe(found)
         memory.begin_cycle()
     assert count == pytest.approx([10, 20, 30, 60], abs=1)
 

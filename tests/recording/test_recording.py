@@ -16,10 +16,8 @@ from recrawl.errors import InputError, RecordingError, UnknownNameError
 from recrawl.recording.recording import Recording
 from recrawl.recording.strings import hash_strings
 from recrawl.recording.tables import ParquetTables
+from support.real_recordings import REAL_RECORDINGS
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-MINI = DATA / "gitweb-mini"
-needs_data = pytest.mark.skipif(not MINI.is_dir(), reason="the gitweb-mini recording is not beside the project")
 NAN = float("nan")
 
 
@@ -235,12 +233,12 @@ def test_hashes_of_strings_are_of_their_bytes_alone() -> None:
     assert hash_strings(words.dictionary_encode()).tolist() == hashes.tolist()
 
 
-@needs_data
-def test_the_real_recording_reads_as_arrow_reads_it() -> None:
+@pytest.mark.parametrize("folder", REAL_RECORDINGS, ids=lambda folder: folder.name)
+def test_a_real_recording_reads_as_arrow_reads_it(folder: Path) -> None:
     """Every column of every table equals what the library reads, nulls as NaN, -1 or None."""
-    tables = ParquetTables(MINI)
+    tables = ParquetTables(folder)
     for name in ("sites", "pages", "changes", "links", "texts"):
-        reference = pq.read_table(MINI / f"{name}.parquet")
+        reference = pq.read_table(folder / f"{name}.parquet")
         for column in reference.column_names:
             values = tables.column(name, column)
             expected = reference.column(column).to_pylist()
@@ -256,11 +254,11 @@ def test_the_real_recording_reads_as_arrow_reads_it() -> None:
                 assert values.tolist() == expected
 
 
-@needs_data
-def test_the_real_recording_holds_what_its_statistics_say() -> None:
+@pytest.mark.parametrize("folder", REAL_RECORDINGS, ids=lambda folder: folder.name)
+def test_a_real_recording_holds_what_its_statistics_say(folder: Path) -> None:
     """Pages, changes, births and deaths by site as in stats.json, through the slices by site."""
-    recording = Recording.open(MINI)
-    stats = json.loads((MINI / "stats.json").read_text())
+    recording = Recording.open(folder)
+    stats = json.loads((folder / "stats.json").read_text())
     assert len(recording) == stats["rows"]["pages"]
     assert len(recording.links) == stats["rows"]["links"]
     assert len(recording.terms) == stats["rows"]["terms"]

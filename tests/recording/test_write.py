@@ -12,8 +12,7 @@ from recrawl.errors import InputError, OutputError
 from recrawl.recording.recording import Recording
 from recrawl.recording.write import new_recording, to_arrays, write_recording
 from recrawl.simulate.synthetic.synthesis import generate, synthesize
-
-MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
+from support.real_recordings import THREE_SITES
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
@@ -37,11 +36,10 @@ def test_arrays_can_be_written(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.tables.column("changes", "day"), tables["changes"]["day"].to_numpy())
 
 
-@pytest.mark.skipif(not MINI.is_dir(), reason="the gitweb-mini recording is not beside the project")
 def test_a_real_recording_survives_a_copy(tmp_path: Path) -> None:
     """The tables of a real recording can be written and opened again, value for value."""
     names = ("sites", "pages", "changes", "links", "terms")
-    tables = {name: pq.read_table(MINI / f"{name}.parquet") for name in names}
+    tables = {name: pq.read_table(THREE_SITES / f"{name}.parquet") for name in names}
     write_recording(tables, tmp_path / "copy")
     Recording.open(tmp_path / "copy")
     assert all(pq.read_table(tmp_path / "copy" / f"{name}.parquet").equals(tables[name]) for name in names)

@@ -193,11 +193,11 @@ def test_a_newborn_page_is_discovered_when_a_visit_shows_a_link_to_it_while_it_l
 def test_announced_pages_become_known_at_the_first_cycle_end_after_birth() -> None:
     """With discover=birth a page is announced once, and only if it is still alive."""
     world = RecordedWorld(web(BIRTHS, BIRTH_CHANGES, BIRTH_LINKS), discover="birth", links=True)
-    assert world.announce(0.5).tolist() == []
-    assert world.announce(3.0).tolist() == [1, 4, 5]  # 3 was born and died in between
+    assert world.begin(1, 0.5, 9).announced.tolist() == []
+    assert world.begin(2, 3.0, 9).announced.tolist() == [1, 4, 5]  # 3 was born and died in between
     assert visit(world, [0], 3.5).discovered.tolist() == []  # what is known is not discovered again
-    assert world.announce(9.0).tolist() == [2]
-    assert RecordedWorld(web(BIRTHS, BIRTH_CHANGES, BIRTH_LINKS)).announce(9.0).tolist() == []
+    assert world.begin(3, 9.0, 9).announced.tolist() == [2]
+    assert RecordedWorld(web(BIRTHS, BIRTH_CHANGES, BIRTH_LINKS)).begin(3, 9.0, 9).announced.tolist() == []
 
 
 def test_the_loop_takes_in_announced_pages_before_the_policy_chooses() -> None:

@@ -58,13 +58,15 @@ def remember(
         at = cycle * cycle_days
         memory.begin_cycle()
         if policy is not None:
-            policy.choose(memory, 0, at)
+            policy.begin(memory, at)
         if seen:
             found = visits(seen, "".join(marks[page] for page in seen), at)
-            memory.record(found)
             if policy is not None:
-                policy.observe(found)
+                policy.learn(memory, found)
+            memory.record(found)
     memory.begin_cycle(site_cap)
+    if policy is not None:
+        policy.begin(memory, memory.cycle * cycle_days)
     return memory
 
 
@@ -79,8 +81,8 @@ def choice(spec: str, *histories: str, budget: int, setting: Setting | None = No
         if not pages:
             break
         found = visits(pages, "".join("f" if memory.unfetched()[page] else "u" for page in pages), at)
+        policy.learn(memory, found)
         memory.record(found)
-        policy.observe(found)
         chosen += pages
     return chosen
 

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
 from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.urlindex import UrlIndex
 from recrawl.visits import Visits
 
-ORDER = Order("bayes", 1e-7, 60, warmup=1)  # cycles without a pause
+POLICY, PLAN = "bayes", Plan(1e-7, 60, warmup=1)  # cycles without a pause
 
 
 def crawl(path: str, said: str, opened: Any, cycles: int) -> None:
@@ -31,7 +32,7 @@ def crawl(path: str, said: str, opened: Any, cycles: int) -> None:
     def watch(noted: Noted) -> None:
         os.write(told, f"{noted.record.page} {noted.record.at!r}\n".encode())
 
-    with Session(CrawlDirectory.open(Path(path)), ORDER, watch=watch) as session:
+    with Session(CrawlDirectory.open(Path(path)), POLICY, PLAN, watch=watch) as session:
         opened.value = time.monotonic() - began
         while cycles:
             session.run_cycle()
@@ -54,9 +55,10 @@ class _Deadly(DiscoveryBudget):
 
 def listen(path: str, lives: int) -> None:
     """Begin a cycle, with its sitemaps first; with `lives` >= 0, die while what they name is being recorded."""
-    with Session(CrawlDirectory.open(Path(path)), ORDER) as session:
+    with Session(CrawlDirectory.open(Path(path)), POLICY, PLAN) as session:
         if lives >= 0:
-            session.world.signals.discovery = _Deadly(lives)
+            assert session.signals is not None
+            session.signals.discovery = _Deadly(lives)
         session.run_cycle()
 
 

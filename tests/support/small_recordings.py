@@ -15,13 +15,11 @@ from recrawl import arguments
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import policies
-from recrawl.policy import Setting
+from recrawl.policy import Named, Setting
 from recrawl.recording.recording import Recording
 from recrawl.visits import Visits
 
 Tables = dict[str, dict[str, npt.NDArray[Any]]]
-
-GITWEB_MINI = Path(__file__).parents[3] / "shared" / "data" / "gitweb-mini"
 
 
 def tables(
@@ -69,6 +67,24 @@ def recording(days: float, changes: Sequence[Sequence[float]], **options: Any) -
     return Recording.from_arrays(tables(days, changes, **options))
 
 
+def following_pages(days: int = 40) -> Tables:
+    """Page 0 changes the day after page 1 does, 2 always, 3 never, 4 at times; every version has a text."""
+    draw = np.random.default_rng(2)
+    lead = np.flatnonzero(draw.random(days - 2) < 0.4) + 0.5
+    some = np.flatnonzero(draw.random(days) < 0.3) + 0.5
+    changes = [lead + 1, lead, np.arange(days) + 0.5, np.empty(0), some]
+    made = tables(days, [list(times) for times in changes], born=[0.0] * 5)
+    pages = np.repeat(np.arange(5), [len(times) + 1 for times in changes])
+    day = np.concatenate([np.append(0.0, times) for times in changes])
+    made["texts"] = {
+        "page_id": pages,
+        "day": day,
+        "text": np.array([f"page{p} news{d:.0f}" for p, d in zip(pages, day, strict=True)], dtype=np.object_),
+    }
+    made["changes"]["chi2_p"] = np.where(made["changes"]["page_id"] == 4, 0.01, 1.0)
+    return made
+
+
 def random_tables(pages: int, days: float, seed: int, *, sites: int = 3, births: bool = False) -> Tables:
     """Return pages with Poisson changes at rates between never and hourly."""
     draw = np.random.default_rng(seed)
@@ -111,7 +127,7 @@ def open_policies() -> list[str]:
     return found
 
 
-class Script:
+class Script(Named):
     """A policy that chooses what it was told, cycle by cycle."""
 
     def __init__(self, cycles: Mapping[int, Sequence[int]]) -> None:
@@ -124,9 +140,6 @@ class Script:
         pages = np.array(self.cycles.get(memory.cycle, ()), dtype=np.int64)
         return pages[memory.asked[pages] < memory.cycle][:budget]
 
-    def observe(self, visits: Visits) -> None:
-        pass
-
 
 class Diary:
     """Notes what a policy chooses."""
@@ -135,11 +148,13 @@ class Diary:
         self.policy = policy
         self.chosen: list[tuple[float, list[int]]] = []
 
+    def begin(self, memory: Memory, at: float) -> None:
+        self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         pages: PageIds = self.policy.choose(memory, budget, at)
-        if budget:
-            self.chosen.append((at, pages.tolist()))
+        self.chosen.append((at, pages.tolist()))
         return pages
 
-    def observe(self, visits: Visits) -> None:
-        self.policy.observe(visits)
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        self.policy.learn(memory, visits)

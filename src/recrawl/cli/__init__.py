@@ -9,12 +9,9 @@ from importlib import import_module
 from typing import NoReturn
 
 from recrawl import __version__
+from recrawl.cli.verbs import VERBS
 from recrawl.errors import InputError, RecrawlError
-
-VERBS = (
-    "demo", "init", "add", "run", "status", "pages", "show", "learn", "replay", "export",
-    "synth", "describe", "compare", "evolve", "experiment", "focus", "policies",
-)  # fmt: skip
+from recrawl.extras import extras_named
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -30,8 +27,8 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser(verbs_needed: Sequence[str] = VERBS) -> argparse.ArgumentParser:
-    """Build the parser with all verbs, or those needed: importing what one verb needs is quicker."""
+def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser with all verbs by name, and the options of the one wanted: importing all would take seconds."""
     parser = _Parser(
         prog="recrawl",
         description="A crawler that learns the web's rhythm.",
@@ -40,18 +37,21 @@ def build_parser(verbs_needed: Sequence[str] = VERBS) -> argparse.ArgumentParser
     )
     parser.add_argument("--version", action="version", version=f"recrawl {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
-    for verb in verbs_needed:
-        import_module(f"recrawl.cli.verb_{verb}").add(verbs)
+    for verb, help in VERBS.items():
+        if verb == wanted:
+            import_module(f"recrawl.cli.verb_{verb}").add(verbs)
+        else:
+            verbs.add_parser(verb, help=help)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb: 0 done, 1 failed, 2 bad input, 130 interrupted."""
     words = sys.argv[1:] if argv is None else argv
-    needed = VERBS if not words else words[:1] if words[0] in VERBS else () if words[0] == "--version" else VERBS
-    args = build_parser(needed).parse_args(words)
+    args = build_parser(words[0] if words else None).parse_args(words)
     try:
-        return int(args.run(args) or 0)
+        with extras_named():
+            return int(args.run(args) or 0)
     except InputError as wrong:
         print(f"recrawl: {wrong}", file=sys.stderr)
         return 2

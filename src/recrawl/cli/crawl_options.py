@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.parse import share_or_count, span
-from recrawl.errors import InputError
 
 if TYPE_CHECKING:
-    from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.session import Order
-    from recrawl.live.store import Store
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+    from recrawl.live.facade import Crawl
 
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
@@ -35,40 +27,16 @@ def add_order(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
 
 
-def order_of(directory: CrawlDirectory, args: argparse.Namespace) -> Order:
-    """Return how to run: the command line where it says something, the crawl's settings otherwise."""
-    from recrawl.live.choice import resolve
-    from recrawl.live.session import Order
+def crawl_of(args: argparse.Namespace) -> Crawl:
+    """Open the crawl that -C names."""
+    from recrawl.live.facade import Crawl
 
-    config = directory.config()
-    try:
-        every = span(config.every) if args.every is None else args.every
-        budget = share_or_count(config.budget) if args.budget is None else args.budget
-    except argparse.ArgumentTypeError as wrong:
-        raise InputError(f"{directory.path / 'recrawl.toml'}: {wrong}") from None
-    policy = resolve(directory, args.policy or config.policy)
-    return Order(policy, every, budget, config.warmup, config.site_cap, config.seed)
+    return Crawl.open(args.crawl)
 
 
-@contextmanager
-def reading(args: argparse.Namespace) -> Iterator[tuple[CrawlDirectory, Store]]:
-    """Open a crawl to read; another process may be crawling meanwhile."""
-    from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.store import Store, told
-
-    directory = CrawlDirectory.open(args.crawl)
-    store = Store.open(directory.state, read_only=True)
-    try:
-        with told(directory.state):
-            store.db.execute("begin")  # one moment of the crawl, whatever is recorded meanwhile
-            yield directory, store
-    finally:
-        store.close()
-
-
-def shown(text: object) -> str:
-    """Return a stranger's text with nothing in it that a terminal would obey."""
-    return _CONTROL.sub("?", str(text))
+def steering(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line says of how to run; None means the crawl's own settings."""
+    return {"every": args.every, "budget": args.budget}
 
 
 def moment(at: float | None) -> str:
@@ -79,13 +47,3 @@ def moment(at: float | None) -> str:
         return (dt.datetime(1970, 1, 1) + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
     except OverflowError:
         return f"day {at:g}"
-
-
-def csv_cell(value: object) -> str:
-    """Return a cell that no spreadsheet takes for a formula."""
-    if value is None:
-        return ""
-    if isinstance(value, (int, float)):
-        return str(value)
-    cell = shown(value)
-    return "'" + cell if cell.startswith(("=", "+", "-", "@", "|", "%")) else cell

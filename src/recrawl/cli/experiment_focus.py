@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import shlex
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.verb_evolve import command
-from recrawl.cli.verb_focus import add_evolution, check_numbers, settings_of, show
+from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
+from recrawl.cli.output import check_out, deliver_paper
+from recrawl.cli.verb_focus import add_evolution, settings_of
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -34,30 +31,24 @@ seeds, 3 runs, a population of 8 for 3 generations, and a synthetic web of 20,00
 
 def add(names: Any) -> None:
     """Add the experiment."""
-    parser: argparse.ArgumentParser = names.add_parser(
-        "focus",
-        help="evolved strategies for focused crawling (Johnson et al. 2003)",
-        description="Evolve how the frontier is ranked and compare with Best-First and others; Table 1, Figs 3 to 10.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    description = "Evolve how the frontier is ranked and compare with Best-First and others; Table 1, Figs 3 to 10."
+    parser = new_parser(names, "focus", EXAMPLES, description, EXPERIMENTS)
     parser.add_argument("data", metavar="DATA", help="folder of a recording with links and words, or `synthetic`")
     parser.add_argument("--topic", action="append", metavar="T", help="what to look for; may be repeated")
     parser.add_argument("--pages", type=int, default=0, metavar="P", help="pages of a crawl to evolve on (see below)")
     parser.add_argument("--web-pages", type=int, default=0, metavar="N", help="pages of a synthetic web (200000)")
     parser.add_argument("--runs", type=int, default=15, metavar="R", help="crawls of each strategy (15)")
     parser.add_argument(
-        "--seed-sets", type=_counts, default=(250, 50), metavar="A,B", help="seeds to test with (250,50)"
+        "--seed-sets",
+        type=whole_numbers("250,50", 1),
+        default=(250, 50),
+        metavar="A,B",
+        help="seeds to test with (250,50)",
     )
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
-    group = parser.add_argument_group("how fast, where to")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything that is drawn (0)")
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="threads; the results are the same (1)")
-    group.add_argument("--out", type=Path, metavar="DIR", help="write results.json, strategies, figures, report.html")
-    group.add_argument("--force", action="store_true", help="replace earlier results in --out")
-    group.add_argument("--json", action="store_true", help="print results.json instead of the tables")
+    add_results(parser, "results.json, strategies, figures, report.html", jobs=True)
     parser.set_defaults(run=run)
 
 
@@ -65,38 +56,22 @@ def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
     from recrawl.focus.web import open_web
     from recrawl.papers.focus.focus_protocol import run as run_experiment
-    from recrawl.papers.focus.focus_report import as_json, files, headline, is_ours, tables
+    from recrawl.papers.focus.focus_report import FocusReport
 
     check_numbers(args)
-    if args.runs < 1:
-        raise InputError("--runs must be at least 1")
     plan = _plan(args)
     topics = args.topic or (["label:popular", "label:sparse"] if args.data == "synthetic" else [])
     if not topics:
         raise InputError("say what to look for: --topic dir:SITE/FOLDER, words:A,B or urls:A,B")
-    if args.out is not None:
-        held = os.listdir(args.out) if args.out.is_dir() else []
-        check_folder(args.out, force=args.force, may_replace=[name for name in held if is_ours(name)])
+    check_out(args, FocusReport.owns)
     if args.quick and args.data == "synthetic" and not args.web_pages:
         args.web_pages = 20_000
     web = open_web(args.data, seed=args.seed, pages=args.web_pages)
     with progress("focus") as advance:
         results = run_experiment(web, topics, plan, args.jobs, advance)
     args.topic = None  # written below, once each
-    words = command(args, "experiment focus", skip=("experiment",)) + "".join(
-        f" --topic {shlex.quote(t)}" for t in topics
-    )
-    if args.json:
-        print(json.dumps(as_json(results, words), indent=1))
-    else:
-        for result in results:
-            print(f"\n{headline(result)}")
-            for table in tables(result):
-                print(f"\n{table.note}")
-                show("", table.heads, table.rows)
-    if args.out is not None:
-        write_folder(args.out, files(results, words))
-        print(f"wrote {args.out}/report.html", file=sys.stderr)
+    words = command(args, "experiment focus") + "".join(f" --topic {shlex.quote(t)}" for t in topics)
+    deliver_paper(args, FocusReport(results), words)
 
 
 def _plan(args: argparse.Namespace) -> FocusPlan:
@@ -108,13 +83,3 @@ def _plan(args: argparse.Namespace) -> FocusPlan:
     return FocusPlan(
         args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed
     )
-
-
-def _counts(text: str) -> tuple[int, ...]:
-    try:
-        found = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        found = ()
-    if not found or min(found) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} must be numbers of seeds such as 250,50")
-    return found

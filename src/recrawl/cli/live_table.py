@@ -13,20 +13,22 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.crawl_options import moment, shown
+from recrawl.cli.crawl_options import moment
+from recrawl.live.facade import RunView
+from recrawl.plain_text import shown
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
+    from recrawl.live.recorder import Noted
     from recrawl.live.session import Session
-    from recrawl.live.world import Noted
 
 LINE_EVERY_S = 5.0
 RATE_OVER_S = 5.0
 LAST = 8  # visits shown
 
 
-class View:
+class View(RunView):
     """Shows one crawl. All methods are cheap; drawing happens at most four times a second."""
 
     def __init__(self, *, quiet: bool = False, title: str = "recrawl", console: Console | None = None) -> None:
@@ -59,12 +61,11 @@ class View:
         self._outcomes.clear()
         self._hosts.clear()
         self._new_links = self._new_pages = 0
-        row = session.store.db.execute("select cycle, budget from cycles where not done").fetchone()
-        if row is None:
+        running = session.store.running()
+        if running is None:
             self._cycle, self._budget = session.memory.cycle + 1, session.budget_of(session.memory.cycle + 1)
         else:
-            ask = "select count(*) from visits where cycle = ?"
-            self._cycle, self._budget = row[0], row[1] - session.store.db.execute(ask, (row[0],)).fetchone()[0]
+            self._cycle, self._budget = running.cycle, running.budget - session.store.visits_in(running.cycle)
         self._pages, self._policy, self._next = len(session.store.index), repr(session.policy), "now"
         self._line(
             f"cycle {self._cycle}: {self._budget} visits to make, {self._pages} pages known, policy {self._policy}"

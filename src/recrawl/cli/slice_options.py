@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.parse import span
 from recrawl.errors import InputError
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from recrawl.recording.recording import Recording
 
 
+def add_recording(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of a recording, and which part of it."""
+    parser.add_argument("data", metavar="DATA", help="folder of a recording")
+    add_slices(parser)
+
+
 def add_slices(parser: argparse.ArgumentParser) -> None:
     """Add the options that `select` reads."""
     group = parser.add_argument_group("which part of the recording")
@@ -20,40 +26,57 @@ def add_slices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--from-day", type=float, metavar="X", help="begin after this day of the recording")
     group.add_argument("--sites", metavar="A,B", help="only these sites, by name or number")
     group.add_argument("--kinds", metavar="K,L", help="only sites of these kinds, such as docs,list")
-    group.add_argument("--fixed", action="store_true", help="only pages that live through the whole window")
-    group.add_argument("--active", action="store_true", help="only pages that had changed before the window")
+    add_pages(group)
     group.add_argument("--pages", type=int, metavar="N", help="a random sample of N pages (drawn with --seed)")
 
 
-def select(args: argparse.Namespace) -> tuple[Recording, tuple[str, ...], tuple[str, ...]]:
-    """Open the recording and slice it; returns it with the names of the slices and notes on what was left out."""
+def add_pages(parser: Any) -> None:
+    """Add the options for kinds of pages."""
+    parser.add_argument("--fixed", action="store_true", help="only pages that live through the whole window")
+    parser.add_argument("--active", action="store_true", help="only pages that had changed before the window")
+
+
+def select(
+    args: argparse.Namespace, quick_pages: int | None = None
+) -> tuple[Recording, tuple[str, ...], tuple[str, ...]]:
+    """Open the recording and slice it; returns it with the names of the slices and notes on what was left out.
+
+    With --quick and no --pages, a random sample of `quick_pages` is taken where there are more.
+    """
     from recrawl.recording.recording import Recording
 
     whole = Recording.open(args.data)
-    recording = whole.window(*_window(whole, args.days, args.from_day))
+    recording = whole.window(*window(whole, args.days, args.from_day))
     notes = _notes(whole, recording)
-    slices: list[str] = []
-    if args.sites is not None:
-        recording = recording.sites(split_specs(args.sites))
-        slices.append(f"sites {args.sites}")
-    if args.kinds is not None:
-        recording = recording.kinds(split_specs(args.kinds))
-        slices.append(f"kinds {args.kinds}")
-    if args.fixed:
-        recording = recording.fixed()
-        slices.append("pages that live through the window")
-    if args.active:
-        recording = recording.active()
-        slices.append("pages that had changed before")
-    if not len(recording):
-        raise InputError(f"no page of {args.data} is left: the selection is empty")
+    named = {
+        f"sites {args.sites}": args.sites,
+        f"kinds {args.kinds}": args.kinds,
+        "pages that live through the window": args.fixed,
+        "pages that had changed before": args.active,
+        "a random sample": args.pages,
+    }
+    slices = tuple(name for name, asked in named.items() if asked not in (None, False))
+    recording = sliced(recording, args)
     if args.pages is not None:
         recording = recording.sample(args.pages, args.seed)
-        slices.append("a random sample")
-    return recording, tuple(slices), notes
+    elif quick_pages is not None and args.quick and len(recording) > quick_pages:
+        recording = recording.sample(quick_pages, args.seed)
+    return recording, slices, notes
 
 
-def _window(whole: Recording, days: float | None, from_day: float | None) -> tuple[float, float]:
+def sliced(recording: Recording, args: argparse.Namespace) -> Recording:
+    """Keep the pages of --sites, --kinds, --fixed and --active."""
+    recording = recording.sites(split_specs(args.sites)) if args.sites else recording
+    recording = recording.kinds(split_specs(args.kinds)) if args.kinds else recording
+    recording = recording.fixed() if args.fixed else recording
+    recording = recording.active() if args.active else recording
+    if not len(recording):
+        raise InputError(f"no page of {args.data} is left: the selection is empty")
+    return recording
+
+
+def window(whole: Recording, days: float | None, from_day: float | None) -> tuple[float, float]:
+    """Return the first and last day of the window, or raise InputError."""
     length = whole.end - whole.start
     if days is not None and days > length + 1e-6:
         raise InputError(f"{days:g} days are more than the recording has: {length:g}")

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
-
-if TYPE_CHECKING:
-    from recrawl.live.directory import CrawlDirectory
 
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "add",
-        help="add pages to a crawl",
-        epilog="examples:\n  recrawl add https://example.org/ https://example.org/blog/\n  recrawl add -f urls.txt\n"
+    examples = (
+        "examples:\n  recrawl add https://example.org/ https://example.org/blog/\n  recrawl add -f urls.txt\n"
         "  recrawl add --sitemap https://example.org/sitemap.xml\n\n"
-        "The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes."
     )
+    parser = new_parser(verbs, "add", examples)
     add_crawl(parser)
     parser.add_argument("urls", nargs="*", metavar="URL")
     parser.add_argument("-f", "--file", metavar="FILE", help="a URL a line; - for standard input")
@@ -34,35 +29,8 @@ def add(verbs: Any) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Add the pages that are not there yet."""
-    from recrawl.clock import SystemClock
-    from recrawl.live.directory import CrawlDirectory
-    from recrawl.live.store import Store, told
-    from recrawl.urls.url import host_of
-
-    directory = CrawlDirectory.open(args.crawl)
-    given = [*args.urls, *_lines(args.file)]
-    if args.sitemap:
-        given += asyncio.run(_announced(directory, args.sitemap))
-    if not given:
-        raise InputError("no URL given (see recrawl add --help)")
-    urls = [_normal(url) for url in given]
-    with directory.locked(), told(directory.state):
-        store = Store.open(directory.state)
-        store.load_index()
-        before = len(store.index)
-        with store.transaction():
-            store.add_pages(urls, [host_of(url) for url in urls], SystemClock().now())
-        store.close()
-    print(f"{len(store.index) - before} pages added, {len(store.index)} in all")
-
-
-def _normal(url: str) -> str:
-    from recrawl.urls.url import normalise, why_not
-
-    href = normalise(url)
-    if href is None:
-        raise InputError(f"{shown(url)[:200]!r} is not a URL to crawl: {why_not(url)}; nothing was added")
-    return href
+    new, known = crawl_of(args).add(*args.urls, *_lines(args.file), sitemap=args.sitemap)
+    print(f"{new} pages added, {known} in all")
 
 
 def _lines(file: str | None) -> list[str]:
@@ -73,14 +41,3 @@ def _lines(file: str | None) -> list[str]:
     except (OSError, UnicodeDecodeError) as wrong:
         raise InputError(f"{file} cannot be read: {wrong}") from None
     return [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
-async def _announced(directory: CrawlDirectory, url: str) -> list[str]:
-    from recrawl.fetch.fetcher import Fetcher
-    from recrawl.fetch.sitemaps import read_sitemap
-
-    async with Fetcher(directory.config().fetch) as fetcher:
-        entries = await read_sitemap(fetcher, url)
-    if not entries:
-        raise InputError(f"{shown(url)} announces no page that can be read")
-    return [entry.url for entry in entries]

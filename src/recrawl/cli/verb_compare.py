@@ -6,30 +6,22 @@ import argparse
 import math
 import shlex
 import sys
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.parse import share_or_count, span
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup
+from recrawl.cli.output import check_folder
+from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
+from recrawl.report.comparison_defaults import FILES, MEASURES, POLICIES
 
 # What measures and draws takes a second or two to import, so it is imported where it is used: --help stays quick.
 if TYPE_CHECKING:
-    from recrawl.evaluate.compare import Comparison
-    from recrawl.evaluate.crawl import Plan
-    from recrawl.report.results import Selection
-
-POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),oracle"
-MEASURES = "ChangeRate,NDCG,Freshness,Age,Delay,ChangesFound,NewLinks,Unvisited@30d"
-CURVE = (0.01, 0.02, 0.05, 0.1)
-FILES = (
-    "results.json",
-    "report.html",
-    *(f"{name}.{kind}" for name in ("overview", "cycles", "budgets") for kind in ("png", "svg")),
-)
+    from recrawl.plan import Plan
 
 EXAMPLES = """examples:
   recrawl compare web --cycle 7d --budget 5%
@@ -44,115 +36,59 @@ NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) af
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "compare",
-        help="compare policies on a recorded web",
-        description="Replay a recorded web under several policies and say what each would have found.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "compare", EXAMPLES, "Replay a recorded web under several policies and say what each would have found."
     )
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"default: {POLICIES}")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"default: {MEASURES}".replace("%", "%%"))
     add_slices(parser)
     group = parser.add_argument_group("how to crawl")
-    group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle: 1h, 1d, 2w (1d)")
-    group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%",
-                       help="visits a cycle: a share of the pages, or a number (5%%)")  # fmt: skip
+    add_cycles(group)
     group.add_argument("--budgets", type=_budgets, metavar="1%,2%",
                        help="budgets of the budget curves; none: no curves (1%%,2%%,5%%,10%% with --out)")  # fmt: skip
-    group.add_argument("--warmup", type=int, default=2, metavar="W", help="first cycles that visit every page (2)")
+    add_warmup(group)
     group.add_argument("--site-cap", type=int, default=0, metavar="M", help="most visits to one site in a cycle")
     group.add_argument("--discover", choices=("links", "birth"), default="links", help="how new pages become known")
     group.add_argument("--importance", default="uniform", metavar="I", help="what pages weigh: uniform or inlinks")
     group = parser.add_argument_group("how often, how fast, where to")
     group.add_argument("--folds", type=int, default=1, metavar="F", help="split the pages into F parts (1)")
     group.add_argument("--repeats", type=int, default=1, metavar="R", help="repeat with the seeds S, S+1, ... (1)")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of samples, folds, ties and draws (0)")
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="processes; the results are the same (1)")
-    group.add_argument("--out", type=Path, metavar="DIR", help="write results.json, plots and report.html there")
-    group.add_argument("--force", action="store_true", help="replace an existing report in --out")
-    group.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_seed(group, what="seed of samples, folds, ties and draws")
+    add_jobs(group, "processes")
+    add_out(group, "results.json, plots and report.html")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Check everything, compare, print, write."""
-    from recrawl.evaluate.compare import check, compare
-    from recrawl.evaluate.crawl import clairvoyant
-    from recrawl.evaluate.measures.all_measures import make_measures
-    from recrawl.report.results import Selection, to_json
+    """Compare, print, write."""
+    from recrawl.report.comparison_report import compare, with_command
 
-    measures = make_measures(args.measures)
-    policies = split_specs(args.policies)
     plan = _plan(args)
-    for policy in policies:
-        clairvoyant(policy)  # says so at once if there is no such policy
     if args.out is not None:
         check_folder(args.out, force=args.force, may_replace=FILES)
     recording, slices, notes = select(args)
-    policies = check(recording, policies, plan, folds=args.folds, repeats=args.repeats)
-    if args.budgets is None:
-        args.budgets = _curve_budgets(args, int((recording.born <= recording.start).sum()) // args.folds)
-    if args.folds > 1 and args.discover == "links" and (recording.born > recording.start).any():
-        notes += ("a fold has only the links between its own pages, so fewer new pages are found than in one crawl",)
-    left = (recording.end - recording.start) - plan.cycles(recording) * plan.cycle_days
-    if left > 1e-6:
-        notes += (f"the last {left:.3g} days are no whole cycle and are not crawled",)
+    budgets: Any = args.budgets if args.budgets is not None else "curve" if args.out is not None else ()
     with progress("comparing") as advance:
-        comparison = compare(
-            recording, policies, measures, plan,
-            folds=args.folds, repeats=args.repeats, budgets=args.budgets, jobs=args.jobs, advance=advance,
+        result = compare(
+            recording, args.policies, plan, args.measures, folds=args.folds, repeats=args.repeats, budgets=budgets,
+            jobs=args.jobs, slices=slices, notes=notes, advance=advance,
         )  # fmt: skip
-    selection = Selection.of(recording, slices, notes, command(args))
+    result = with_command(result, command(args, result.comparison.budgets))
     if args.json:
-        sys.stdout.write(to_json(comparison, selection))
+        sys.stdout.write(result.to_json())
     else:
-        show(comparison, selection)
+        result.show()
     if args.out is not None:
-        from recrawl.report.comparison_page import report_files
-
-        write_folder(args.out, report_files(comparison, selection))
+        result.save(args.out, force=args.force)
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 
-def show(comparison: Comparison, selection: Selection) -> None:
-    """Print the table for people."""
-    from rich.console import Console
-    from rich.text import Text
-
-    from recrawl.report.comparison_table import legend, tables
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 10_000  # a pipe has no width
-    console.print(Text(headline(comparison, selection)), soft_wrap=True)
-    for note in selection.notes:
-        console.print(Text(f"note: {note}"), soft_wrap=True)
-    for part in tables(comparison, console.width):
-        console.print()
-        console.print(part)
-    console.print()
-    for line in legend(comparison):
-        console.print(Text(line, style="dim"), soft_wrap=True)
-
-
-def headline(comparison: Comparison, selection: Selection) -> str:
-    """Say in one line what was crawled and how."""
-    plan, cycles = comparison.plan, len(comparison.cycles)
-    visits = " to ".join(f"{v:,}" for v in sorted({min(comparison.visits), max(comparison.visits)}))
-    return (
-        f"{selection.pages:,} pages of {selection.sites} sites, days {selection.start_day:g} to {selection.end_day:g}; "
-        f"{cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, {visits} visits a cycle, "
-        f"{comparison.folds} x {comparison.repeats} runs"
-    )
-
-
-def command(args: argparse.Namespace) -> str:
+def command(args: argparse.Namespace, budgets: Sequence[float | int]) -> str:
     """Write the command that gives these results, without what does not matter for them."""
     words = ["recrawl", "compare", str(args.data), "--policies", args.policies, "--measures", args.measures]
     words += ["--cycle", f"{_exact(args.cycle)}d", "--budget", _said(args.budget), "--warmup", str(args.warmup)]
-    words += ["--budgets", ",".join(_said(budget) for budget in args.budgets) or "none"]
+    words += ["--budgets", ",".join(_said(budget) for budget in budgets) or "none"]
     for option in ("days", "from_day", "sites", "kinds", "pages"):
         value = getattr(args, option)
         if value is not None:
@@ -165,7 +101,7 @@ def command(args: argparse.Namespace) -> str:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from recrawl.evaluate.crawl import Plan
+    from recrawl.plan import Plan
 
     if args.site_cap < 0:
         raise InputError(f"a site cap of {args.site_cap} is negative; 0 means no cap")
@@ -178,13 +114,6 @@ def _plan(args: argparse.Namespace) -> Plan:
     if args.from_day is not None and not math.isfinite(args.from_day):
         raise InputError("--from-day must be a finite number")
     return Plan(args.cycle, args.budget, args.warmup, args.site_cap, args.seed, args.discover, args.importance)
-
-
-def _curve_budgets(args: argparse.Namespace, pages: int) -> tuple[float | int, ...]:
-    """Return the budgets of the curves that a report has unless told otherwise, as far as they are visits at all."""
-    if args.out is None or isinstance(args.budget, int):
-        return ()
-    return tuple(share for share in CURVE if share * pages >= 2)
 
 
 def _budgets(text: str) -> tuple[float | int, ...]:

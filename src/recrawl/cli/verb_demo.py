@@ -11,6 +11,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recrawl.cli.options import add_out, add_seed
+from recrawl.cli.output import check_out
+from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -25,19 +28,14 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "demo",
-        help="crawl a small living web on this machine under a learned policy and under age",
-        description="Make a small living web, serve it on loopback, crawl it over HTTP with a tenth of the visits "
-        "under a learned policy and under age, and compare both with the oracle; takes about a minute.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    description = (
+        "Make a small living web, serve it on loopback, crawl it over HTTP with a tenth of the visits "
+        "under a learned policy and under age, and compare both with the oracle; takes about a minute."
     )
+    parser = new_parser(verbs, "demo", EXAMPLES, description)
     parser.add_argument("--pages", type=int, default=600, metavar="N", help="pages of the web (600)")
-    parser.add_argument("--seed", type=int, default=1, metavar="S", help="the web's number (1)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="keep the crawls and report.html there")
-    parser.add_argument("--force", action="store_true", help="replace an earlier demonstration in --out")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_seed(parser, 1, "the web's number")
+    add_out(parser, "the crawls, results.json and report.html")
     parser.set_defaults(run=run)
 
 
@@ -45,8 +43,7 @@ def run(args: argparse.Namespace) -> None:
     """Make the web, crawl it, tell."""
     if not 50 <= args.pages <= 20_000:
         raise InputError(f"a demonstration has 50 to 20000 pages, not {args.pages}")
-    if args.out is not None:
-        _check(args.out, args.force)
+    check_out(args, PARTS.__contains__)
     from recrawl.demo.demo_report import render, rows_of
     from recrawl.demo.living_demo import demonstrate, make_web
 
@@ -82,17 +79,6 @@ def _table(rows: list[dict[str, Any]]) -> list[str]:
             f"{row['versus_age']:>+7.0%} {row['freshness']:>10.3f} {row['new_pages']:>10}"
         )
     return lines
-
-
-def _check(out: Path, force: bool) -> None:
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"{out} is a file, not a folder")
-    held = sorted(path.name for path in out.iterdir()) if out.is_dir() else []
-    if held and not force:
-        raise OutputError(f"{out} exists; add --force to replace it")
-    foreign = [name for name in held if name not in PARTS]
-    if foreign:
-        raise OutputError(f"{out} holds {foreign[0]!r}, which is not ours to replace; choose another folder")
 
 
 def _put(made: Path, out: Path) -> None:

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.output import check_folder, write_folder
-from recrawl.cli.parse import share_or_count, span
-from recrawl.cli.slice_options import add_slices, select
-from recrawl.errors import InputError
-from recrawl.progress import Advance, progress
+from recrawl.cli.options import add_cycles, add_results, add_warmup, check_numbers, command
+from recrawl.cli.output import check_out, deliver
+from recrawl.cli.slice_options import add_recording, select
+from recrawl.cli.verbs import new_parser
+from recrawl.progress import progress
 
 if TYPE_CHECKING:
-    from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution import EvolutionSettings, Generation
-    from recrawl.evolve.evolution_result import EvolutionResult
-    from recrawl.recording.recording import Recording
+    from recrawl.evolve.evolution import EvolutionSettings
 
 FILES = ("results.json", "report.html", "best.json", "best.py", "best.sql", "fitness.png", "fitness.svg")
 
@@ -36,28 +30,16 @@ unless --all-pages is given, which is slower by far, as are the extended termina
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "evolve",
-        help="breed score formulas on a recorded web",
-        description="Breed score formulas by genetic programming (GP4C, Santos et al. 2014).",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "evolve", EXAMPLES, "Breed score formulas by genetic programming (GP4C, Santos et al. 2014)."
     )
-    parser.add_argument("data", metavar="DATA", help="folder of a recording")
-    add_slices(parser)
+    add_recording(parser)
     group = parser.add_argument_group("how to crawl")
-    group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle: 1h, 1d, 2w (1d)")
-    group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%",
-                       help="visits a cycle: a share of the pages, or a number (5%%)")  # fmt: skip
-    group.add_argument("--warmup", type=int, default=2, metavar="W", help="first cycles that visit every page (2)")
+    add_cycles(group)
+    add_warmup(group)
     group.add_argument("--all-pages", action="store_true", help="include pages that are born or die on the way")
     add_settings(parser)
-    group = parser.add_argument_group("how fast, where to")
-    group.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything that is drawn (0)")
-    group.add_argument("--jobs", type=int, default=1, metavar="J", help="threads; the results are the same (1)")
-    group.add_argument("--out", type=Path, metavar="DIR", help="write best.json, best.py, best.sql and a report there")
-    group.add_argument("--force", action="store_true", help="replace earlier results in --out")
-    group.add_argument("--json", action="store_true", help="print results.json instead of the table")
+    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True)
     parser.set_defaults(run=run)
 
 
@@ -98,100 +80,26 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, evolve, print, write."""
-    from recrawl.evaluate.crawl import Plan
-    from recrawl.evolve.evolution_result import evolve_on, files_of, to_json
+    from recrawl.evolve.breeding import evolve_formula
+    from recrawl.evolve.evolution_result import files_of, formulas_table, headline, to_json
+    from recrawl.plan import Plan
+    from recrawl.report.console import print_tables
 
-    if args.jobs < 1 or args.seed < 0:
-        raise InputError("jobs must be at least 1, a seed at least 0")
+    check_numbers(args)
     settings = settings_of(args)
-    if args.out is not None:
-        check_folder(args.out, force=args.force, may_replace=FILES)
+    check_out(args, FILES.__contains__)
     recording, _, notes = select(args)
     plan = Plan(args.cycle, args.budget, args.warmup, seed=args.seed)
-    train, validation = halves(recording, plan, fixed=not args.all_pages)
     with progress("evolving") as advance:
-        outcome = evolve_on(
-            train, validation, plan, settings, args.fitness,
-            over=args.over, jobs=args.jobs, watch=watcher(settings, advance),
+        outcome = evolve_formula(
+            recording, plan, settings, args.fitness,
+            fixed=not args.all_pages, over=args.over, jobs=args.jobs, advance=advance,
         )  # fmt: skip
-    if args.json:
-        sys.stdout.write(to_json(outcome, command(args)))
-    else:
-        show(outcome, notes)
-    if args.out is not None:
-        write_folder(args.out, files_of(outcome, command(args)))
-        print(f"wrote {args.out}/best.json and {args.out}/report.html", file=sys.stderr)
-
-
-def halves(recording: Recording, plan: Plan, *, fixed: bool) -> tuple[Recording, Recording]:
-    """Split pages and time in two: the first half trains, the second validates."""
-    cycles = int((recording.end - recording.start) / plan.cycle_days + 1e-9) // 2
-    if cycles <= plan.warmup:
-        raise InputError(
-            f"{recording.end - recording.start:g} days are too short: each half needs more than "
-            f"{plan.warmup} cycles of {plan.cycle_days:g} days"
-        )
-    middle = recording.start + cycles * plan.cycle_days
-    one, two = recording.folds(2, plan.seed)
-    parts = one.window(one.start, middle), two.window(middle, middle + cycles * plan.cycle_days)
-    parts = (parts[0].fixed(), parts[1].fixed()) if fixed else parts
-    for part in parts:
-        if not len(part):
-            raise InputError("no page lives through a whole half of the time; try --all-pages")
-    return parts
-
-
-def watcher(settings: EvolutionSettings, advance: Advance) -> Any:
-    """Show generation by generation how it goes."""
-    done = 0
-
-    def watch(generation: Generation) -> None:
-        nonlocal done
-        done += 1
-        advance(
-            done,
-            settings.seeds * settings.generations,
-            f"seed {generation.seed}, generation {generation.number}: best {generation.best:.4f}, "
-            f"mean {generation.mean:.4f}, {generation.distinct} distinct",
-        )
-
-    return watch
-
-
-def show(outcome: EvolutionResult, notes: tuple[str, ...]) -> None:
-    """Print the best formulas and, to compare, the classical estimators."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from recrawl.evolve.evolution_result import headline, rows
-
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 10_000
-    console.print(Text(headline(outcome)), soft_wrap=True)
-    for note in notes:
-        console.print(Text(f"note: {note}"), soft_wrap=True)
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for head in ("formula", "training", "validation", ""):
-        table.add_column(head, justify="left" if head in ("formula", "") else "right")
-    for formula, train, validation, word in rows(outcome):
-        style = "bold" if word.startswith("best") else "dim" if word == "classical" else ""
-        table.add_row(Text(formula), f"{train:.4f}", f"{validation:.4f}", word, style=style)
-    console.print()
-    console.print(table)
-
-
-def command(args: argparse.Namespace, verb: str = "evolve", skip: tuple[str, ...] = ()) -> str:
-    """Write the command that gives these results."""
-    words = ["recrawl", *verb.split(), str(args.data)]
-    for option, value in vars(args).items():
-        if option in ("data", "verb", "run", "out", "force", "json", "jobs", *skip) or value is None or value is False:
-            continue
-        words.append("--" + option.replace("_", "-"))
-        if option == "budget" and isinstance(value, float):
-            words.append(f"{value * 100:.12g}%")
-        elif value is not True:
-            shown = value if isinstance(value, tuple) else (value,)
-            words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
-    return shlex.join(words)
+    words = command(args, "evolve")
+    deliver(
+        args,
+        lambda: to_json(outcome, words),
+        lambda: print_tables([headline(outcome)], notes, [formulas_table(outcome)]),
+        lambda: files_of(outcome, words),
+        f"best.json and {args.out}/report.html",
+    )

@@ -1,15 +1,14 @@
 """recrawl experiment: the experiments of the papers, on any recording.
 
-To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as every verb has, and name it here.
+To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as verbs have; name it in verbs.py.
 """
 
 from __future__ import annotations
 
-import argparse
 from importlib import import_module
 from typing import Any
 
-EXPERIMENTS = ("clusters", "experts", "focus", "gp4c", "outlinks")
+from recrawl.cli.verbs import EXPERIMENTS, new_parser
 
 EXAMPLES = """examples:
   recrawl synth brdc12 --pages 417048 --out brdc12 && recrawl experiment gp4c brdc12 --out gp4c
@@ -20,12 +19,8 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb with a name for every experiment."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
-        "experiment",
-        help="run the experiments of the papers on a recorded web",
-        description="Run the experiments of the papers: their tables and figures, on any recording.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "experiment", EXAMPLES, "Run the experiments of the papers: their tables and figures, on any recording."
     )
     names = parser.add_subparsers(metavar="NAME", dest="experiment", required=True)
     for name in EXPERIMENTS:

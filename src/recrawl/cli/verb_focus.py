@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.output import check_folder, write_folder
+from recrawl.cli.options import add_jobs, add_out, add_seed, check_numbers, whole_numbers
+from recrawl.cli.output import check_out, deliver
+from recrawl.cli.verbs import FOCUS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from recrawl.focus.genetic import GeneticSettings
     from recrawl.focus.mission import Mission, Seeding
     from recrawl.focus.strategy import Strategy
+    from recrawl.report.table import Table
 
 EXAMPLES = """examples:
   recrawl focus evolve web --topic dir:mdn/content/files/en-us/web/css --out css
@@ -36,12 +37,11 @@ FILES = ("results.json", *(f"strategy-{number}.json" for number in range(1, 11))
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser: argparse.ArgumentParser = verbs.add_parser(
+    parser = new_parser(
+        verbs,
         "focus",
-        help="crawl for a topic: evolve and replay strategies that rank the frontier",
-        description="Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
+        "Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web.",
     )
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
     _add_evolve(actions)
@@ -49,10 +49,7 @@ def add(verbs: Any) -> None:
 
 
 def _add_evolve(actions: Any) -> None:
-    parser = actions.add_parser(
-        "evolve", help="evolve strategies by a genetic algorithm", epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = new_parser(actions, "evolve", EXAMPLES, table=FOCUS)
     _add_common(parser)
     group = parser.add_argument_group("evolution")
     add_evolution(group)
@@ -68,9 +65,7 @@ def _add_evolve(actions: Any) -> None:
 
 
 def _add_run(actions: Any) -> None:
-    parser = actions.add_parser(
-        "run", help="replay strategies", epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = new_parser(actions, "run", EXAMPLES, table=FOCUS)
     _add_common(parser)
     parser.add_argument("--strategy", action="append", default=[], metavar="FILE|NAME",
                         help="a strategy's file or name; may be repeated (all baselines)")  # fmt: skip
@@ -85,11 +80,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=0, metavar="N", help="start from N relevant pages drawn at random")
     parser.add_argument("--seed-urls", metavar="A,B|@FILE", help="start from these pages (the topic's examples)")
     parser.add_argument("--web-pages", type=int, default=0, metavar="N", help="pages of a synthetic web (200000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="seed of everything that is drawn (0)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="J", help="threads; the results are the same (1)")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write results.json and strategies there")
-    parser.add_argument("--force", action="store_true", help="replace existing results in --out")
-    parser.add_argument("--json", action="store_true", help="print results.json instead of tables")
+    add_seed(parser)
+    add_jobs(parser)
+    add_out(parser, "results.json and strategies")
 
 
 def add_evolution(group: Any) -> None:
@@ -116,6 +109,7 @@ def run_evolve(args: argparse.Namespace) -> None:
     from recrawl.focus.mission import check_room
     from recrawl.focus.strategy import to_json
     from recrawl.papers.focus.focus_protocol import weight_rows, with_topic
+    from recrawl.report.table import Table
 
     settings = settings_of(args)
     if not 1 <= args.keep <= 10:
@@ -140,19 +134,11 @@ def run_evolve(args: argparse.Namespace) -> None:
         "strategies": [json.loads(to_json(strategy)) for strategy in kept],
         "evolution": {"best": course.best.tolist(), "mean": course.mean.tolist(), "evaluations": course.evaluations},
     }
-    if args.json:
-        print(json.dumps(results, indent=1))
-    else:
-        _headline(mission, start, pages)
-        heads = ["score", *(f"{s.name}{_part(s, i)}" for s in kept for i in range(len(s.parts)))]
-        rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(kept)]
-        rows.append(["fitness", *(f"{s.found['fitness']:.4f}" for s in kept for _ in s.parts)])
-        show("", heads, rows)
-    if args.out is not None:
-        files = {"results.json": (json.dumps(results, indent=1) + "\n").encode()}
-        files |= {f"strategy-{i}.json": to_json(strategy).encode() for i, strategy in enumerate(kept, 1)}
-        write_folder(args.out, files)
-        print(f"wrote {args.out}/strategy-1.json", file=sys.stderr)
+    heads = ["score", *(f"{s.name}{_part(s, i)}" for s in kept for i in range(len(s.parts)))]
+    rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(kept)]
+    rows.append(["fitness", *(f"{s.found['fitness']:.4f}" for s in kept for _ in s.parts)])
+    files = {f"strategy-{i}.json": to_json(strategy).encode() for i, strategy in enumerate(kept, 1)}
+    _tell(args, results, _headline(mission, start, pages), Table(heads, rows), files, "strategy-1.json")
 
 
 def run_replay(args: argparse.Namespace) -> None:
@@ -161,10 +147,8 @@ def run_replay(args: argparse.Namespace) -> None:
     from recrawl.focus.baselines import BASELINES
     from recrawl.focus.fleet import chances
     from recrawl.papers.focus.focus_protocol import MEASURES, measure
-    from recrawl.papers.focus.focus_report import said
+    from recrawl.report.table import Table, said
 
-    if args.runs < 1:
-        raise InputError("--runs must be at least 1")
     strategies = [_strategy(name) for name in args.strategy] or list(BASELINES)
     mission, start, pages = _mission(args)
     with progress("crawling") as advance:
@@ -178,37 +162,33 @@ def run_replay(args: argparse.Namespace) -> None:
         shown = {m: {"mean": p.mean, "half": _known(p.half)} for m, p in zip(MEASURES, points, strict=True)}
         rows.append({"strategy": strategy.name, "pages": max(len(crawl.pages) for crawl in mine), **shown})
     results = {**_about(mission, start, pages), "runs": args.runs, "results": rows}
-    if args.json:
-        print(json.dumps(results, indent=1))
-    else:
-        _headline(mission, start, pages)
-        table = [[s.name, *(said(point) for point in points)] for s, points in zip(strategies, summary, strict=True)]
-        show("", ["strategy", *MEASURES], table)
-        longest = max(len(crawl.pages) for mine in crawls for crawl in mine)
-        if longest < pages:
-            print(f"note: the crawls ended after {longest:,} pages, all that the seeds reach")
-    if args.out is not None:
-        write_folder(args.out, {"results.json": (json.dumps(results, indent=1) + "\n").encode()})
-        print(f"wrote {args.out}/results.json", file=sys.stderr)
+    table = [[s.name, *(said(point) for point in points)] for s, points in zip(strategies, summary, strict=True)]
+    longest = max(len(crawl.pages) for mine in crawls for crawl in mine)
+    note = f"The crawls ended after {longest:,} pages, all that the seeds reach." if longest < pages else ""
+    _tell(
+        args, results, _headline(mission, start, pages), Table(["strategy", *MEASURES], table, note), {}, "results.json"
+    )
 
 
-def show(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table for people."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _tell(
+    args: argparse.Namespace,
+    results: dict[str, Any],
+    intro: list[str],
+    table: Table,
+    files: dict[str, bytes],
+    wrote: str,
+) -> None:
+    """Print and write what was found."""
+    from recrawl.report.console import print_tables
+    from recrawl.report.results import json_text
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = 10_000  # a pipe has no width
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for i, head in enumerate(heads):
-        table.add_column(head, justify="right" if i else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    if title:
-        console.print(Text(title, style="bold"), soft_wrap=True)
-    console.print(table)
+    deliver(
+        args,
+        lambda: json_text(results),
+        lambda: print_tables(intro, (), [table]),
+        lambda: {"results.json": json_text(results).encode(), **files},
+        wrote,
+    )
 
 
 def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
@@ -220,8 +200,7 @@ def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
     check_numbers(args)
     if args.seeds and args.seed_urls:
         raise InputError("give --seeds or --seed-urls, not both")
-    if args.out is not None:
-        check_folder(args.out, force=args.force, may_replace=FILES)
+    check_out(args, FILES.__contains__)
     web = open_web(args.data, seed=args.seed, pages=args.web_pages)
     wanted = web.graph.pages_of(read_addresses(args.seed_urls)) if args.seed_urls else None
     mission = Mission.learn(web, args.topic, seed=args.seed, jobs=args.jobs)
@@ -230,13 +209,6 @@ def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
     else:
         start = mission.draw(args.seeds, args.seed) if args.seeds else mission.examples(args.seed)
     return mission, start, args.pages or default_pages(start, mission.good_within(start))
-
-
-def check_numbers(args: argparse.Namespace) -> None:
-    """Say what is wrong with a number before the long work."""
-    for option, least in (("pages", 0), ("seeds", 0), ("web_pages", 0), ("seed", 0), ("jobs", 1)):
-        if getattr(args, option, least) < least:
-            raise InputError(f"--{option.replace('_', '-')} must be at least {least}")
 
 
 def _strategy(name: str) -> Strategy:
@@ -262,18 +234,17 @@ def _about(mission: Mission, start: Seeding, pages: int) -> dict[str, Any]:
     }
 
 
-def _headline(mission: Mission, start: Seeding, pages: int) -> None:
+def _headline(mission: Mission, start: Seeding, pages: int) -> list[str]:
     quality = mission.topic.quality
     tested = f"precision {quality.precision:.2f}, recall {quality.recall:.2f}, AUC {quality.auc:.3f} on held-out pages"
-    print(f"{mission.web.name}: {len(mission.web):,} pages, {mission.web.graph.links:,} links")
-    print(
+    tested = tested if quality.folds else "too few examples to test it"
+    return [
+        f"{mission.web.name}: {len(mission.web):,} pages, {mission.web.graph.links:,} links",
         f"{mission.topic.name}: {quality.relevant:,} relevant pages ({100 * quality.share:.1f}%); classifier of "
-        f"{quality.positives} + {quality.negatives} pages, {tested if quality.folds else 'too few examples to test it'}"
-    )
-    print(
+        f"{quality.positives} + {quality.negatives} pages, {tested}",
         f"{len(start.seeds)} seeds reach {start.reach:,} pages, {mission.good_within(start):,} of them relevant; "
-        f"crawls of {pages:,} pages\n"
-    )
+        f"crawls of {pages:,} pages",
+    ]
 
 
 def _part(strategy: Strategy, part: int) -> str:
@@ -287,10 +258,7 @@ def _known(value: float) -> float | None:
 
 
 def _distances(text: str) -> tuple[int, ...]:
-    try:
-        found = tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of whole numbers such as 2 or 2,4") from None
-    if list(found) != sorted(set(found)) or found[0] < 1:
-        raise argparse.ArgumentTypeError(f"{text!r}: distances must rise and be at least 1")
+    found = whole_numbers("2,4", 1)(text)
+    if list(found) != sorted(set(found)):
+        raise argparse.ArgumentTypeError(f"{text!r}: distances must rise")
     return found

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, csv_cell, moment, reading, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
 EXAMPLES = """examples:
@@ -20,12 +22,7 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "pages",
-        help="list a crawl's pages with what their visits found",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "pages", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("--contains", default="", metavar="TEXT", help="only URLs with this part")
     parser.add_argument("--changed", action="store_true", help="only pages that changed at least once")
@@ -33,20 +30,19 @@ def add(verbs: Any) -> None:
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
-    group.add_argument("--json", action="store_true", help="print JSON")
+    add_json(group)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the pages."""
-    from recrawl.live.views import pages
-
-    with reading(args) as (_, store):
-        found = pages(store, contains=args.contains, changed=args.changed, sort=args.sort, limit=args.limit or -1)
+    found = crawl_of(args).pages(args.contains, changed=args.changed, sort=args.sort, limit=args.limit)
     if args.json:
         print(json.dumps(found, indent=2))
     elif args.csv:
-        write_csv(found)
+        from recrawl.live.exporting import write_csv
+
+        write_csv(found, sys.stdout)
     else:
         for page in found:
             gone = "  (gone)" if page["gone"] else ""
@@ -54,11 +50,3 @@ def run(args: argparse.Namespace) -> None:
                 f"{page['changes']:>4} changes in {page['visits']:>4} visits, last {moment(page['last_visit_at']):>16}"
                 f"  {shown(page['url'])}{gone}"
             )
-
-
-def write_csv(rows: list[dict[str, Any]], file: Any = None) -> None:
-    """Write rows as CSV with neutral cells."""
-    writer = csv.writer(file or sys.stdout, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
-    writer.writerows([csv_cell(value) for value in row.values()] for row in rows)

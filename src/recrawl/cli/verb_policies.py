@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
 
-from recrawl.arguments import parameters, show
-from recrawl.policies.catalogue import policies
-from recrawl.policy import Policy
-from recrawl.registry import Entry
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from recrawl.policy import Policy
+    from recrawl.registry import Entry
 
 WIDTH = 100  # where the output is not a terminal
 
@@ -31,20 +31,20 @@ Spans of time are written 60s, 90m, 12h, 7d or 2w.
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "policies",
-        help="list all policies: name, formula, source; or some with their parameters",
-        description="List all policies, or some of them with their parameters and defaults.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = new_parser(
+        verbs, "policies", EXAMPLES, "List all policies, or some of them with their parameters and defaults."
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their parameters")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the registry."""
+    from rich.console import Console
+
+    from recrawl.policies.catalogue import policies
+
     entries = [policies[name] for name in args.names] or list(policies)
     if args.json:
         print(json.dumps([_row(entry) for entry in entries], indent=2, ensure_ascii=False))
@@ -53,6 +53,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _row(entry: Entry[Policy]) -> dict[str, Any]:
+    from recrawl.arguments import parameters, show
+
     return {
         "name": entry.name,
         "parameters": {
@@ -65,6 +67,11 @@ def _row(entry: Entry[Policy]) -> dict[str, Any]:
 
 
 def _table(entries: list[Entry[Policy]], whole: bool) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from recrawl.arguments import parameters
+
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("policy", no_wrap=True)
     table.add_column("formula")

@@ -7,7 +7,10 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, moment, order_of, reading, shown
+from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -21,27 +24,18 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "show",
-        help="one page: its visits and changes, the last diff, the next visit and why",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "show", EXAMPLES)
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
     add_order(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the story."""
-    from recrawl.live.forecast import forecast
-    from recrawl.live.views import show
-
-    with reading(args) as (directory, store):
-        story = show(directory, store, args.url)
-        coming = forecast(store, story.page, order_of(directory, args))
+    page = crawl_of(args).page(args.url, policy=args.policy, **steering(args))
+    story, coming = page.story, page.next
     if args.json:
         told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
         print(json.dumps(told, indent=2))
@@ -62,4 +56,5 @@ def _lines(story: PageStory, coming: Forecast) -> list[str]:
     if story.diff:
         lines += ["", "last change:", *(f"  {shown(line)}" for line in story.diff)]
     due = f" ({moment(coming.due_at)})" if coming.due_at is not None else ""
-    return [*lines, "", f"next visit{due}: {shown(coming.why)}"]
+    first, *rest = coming.why.split("\n")
+    return [*lines, "", f"next visit{due}: {shown(first)}", *map(shown, rest)]

@@ -6,7 +6,10 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.crawl_options import add_crawl, moment, reading, shown
+from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
+from recrawl.cli.options import add_json
+from recrawl.cli.verbs import new_parser
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
@@ -20,31 +23,17 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "status",
-        help="how a crawl stands, also while it runs",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = new_parser(verbs, "status", EXAMPLES)
     add_crawl(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the numbers."""
-    from recrawl.live.views import status
-
-    with reading(args) as (directory, store):
-        found = {**status(store), "running": directory.is_locked(), **_choice(directory)}
-    print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(directory, found)))
-
-
-def _choice(directory: CrawlDirectory) -> dict[str, Any]:
-    from recrawl.live.choice import load
-
-    learnt = load(directory)
-    return {"learnt": None if learnt is None else learnt["policy"]}
+    crawl = crawl_of(args)
+    found = crawl.status()
+    print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(crawl.directory, found)))
 
 
 def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:

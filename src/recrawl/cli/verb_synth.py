@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pyarrow as pa
-
+from recrawl.cli.options import add_json, add_seed
 from recrawl.cli.parse import span
+from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
-from recrawl.recording.write import new_recording, write_tables
-from recrawl.simulate.synthetic.presets import preset, presets
-from recrawl.simulate.synthetic.synthesis import check_size, generate
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -25,27 +24,30 @@ EXAMPLES = """examples:
 
 def add(verbs: Any) -> None:
     """Add the verb."""
-    parser = verbs.add_parser(
-        "synth",
-        help="write a synthetic web as a recording",
-        description="Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
+    from recrawl.simulate.synthetic.presets import presets
+
+    description = (
+        "Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
         + "presets:\n"
-        + "\n".join(f"  {e.name:<13} {e.formula}\n  {'':<13} ({e.source})" for e in presets),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        + "\n".join(f"  {e.name:<13} {e.formula}\n  {'':<13} ({e.source})" for e in presets)
     )
+    parser = new_parser(verbs, "synth", EXAMPLES, description)
     parser.add_argument("preset", metavar="PRESET", help=", ".join(entry.name for entry in presets))
     parser.add_argument("--pages", type=int, default=20_000, metavar="N", help="pages in all (default 20000)")
     parser.add_argument("--days", type=span, metavar="D", help="length, such as 57, 57d or 8w (default: the preset's)")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="the web's number (default 0)")
+    add_seed(parser, what="the web's number")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
     """Generate, write, and say what was written."""
+    from recrawl.recording.write import new_recording, write_tables
+    from recrawl.simulate.synthetic.presets import preset
+    from recrawl.simulate.synthetic.synthesis import check_size, generate
+
     chosen = preset(args.preset)
     days = args.days or chosen.days
     check_size(args.pages, days, args.seed)
@@ -57,6 +59,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _summary(tables: dict[str, pa.Table], days: float) -> dict[str, int | float]:
+    import numpy as np
+
     page, day = (tables["changes"].column(name).to_numpy() for name in ("page_id", "day"))
     whole = np.ceil(day).astype(np.int64) - 1  # the days (0, 1], (1, 2], ...
     again = (np.diff(page) == 0) & (np.diff(whole) == 0)  # the changes are ordered by page and day
@@ -68,6 +72,8 @@ def _summary(tables: dict[str, pa.Table], days: float) -> dict[str, int | float]
 
 def _page_days(pages: pa.Table, days: float) -> float:
     """How many days all pages together live in the window."""
+    import numpy as np
+
     born = np.maximum(pages.column("born_day").to_numpy(), 0)
     died = pages.column("died_day").fill_null(days).to_numpy()
     return float((died - born).sum(dtype=np.float64))

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from recrawl.report.plots import COLOURS, picture
-from recrawl.report.comparison_page import inline
 from recrawl.demo.living_demo import BUDGET, CYCLES, EPOCH_DAY, MEASURES, WARMUP, Judged
 from recrawl.live.bodies import Bodies
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.views import pages
+from recrawl.live.store import Store
+from recrawl.recording.recording import Recording
+from recrawl.report.layout import Page, Picture, Section, Table
+from recrawl.report.style import COLOURS, Sheet, picture
 from recrawl.see.page import see_page
 
 MOST_VERSIONS = 6
@@ -37,7 +34,7 @@ class Step:
 
 
 def rows_of(judged: list[Judged]) -> list[dict[str, Any]]:
-    """Return the table: one row a crawl."""
+    """Return the table: one row per crawl."""
     top = sum(judged[-1].found) or 1
     base = sum(next(j for j in judged if j.policy == "age").found) or 1
     return [
@@ -57,56 +54,78 @@ def rows_of(judged: list[Judged]) -> list[dict[str, Any]]:
 
 def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
     """Render the page from the results and the learned policy's own crawl."""
-    source = (files("recrawl.demo") / "demo.html.j2").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     directory = CrawlDirectory.open(folder / judged[0].policy)
     store = Store.open(directory.state, read_only=True)
-    top = pages(store, sort="changes", limit=12)
+    top = store.pages(sort="changes", limit=12)
     steps = timeline(directory, store, top[0]["page"], top[0]["url"]) if top else []
     store.close()
-    _, svg = picture(lambda: curves(judged))
-    return template.from_string(source).render(
-        rows=rows_of(judged),
-        first=judged[0].policy,
-        pages=len(recording),
-        sites=len(set(recording.site.tolist())),
-        changes=len(recording.change_day),
-        cycles=CYCLES,
-        warmup=WARMUP,
-        budget=f"{BUDGET:.0%}",
-        figure=inline(svg.decode(), "curves"),
-        top=top,
-        steps=steps,
+    intro = (
+        f"{len(recording):,} pages on {len(set(recording.site.tolist()))} sites with {len(recording.change_day):,} "
+        f"changes in {CYCLES} weeks, served on loopback and crawled over real HTTP: one week visits every page, the "
+        f"others {BUDGET:.0%} of them. Freshness is judged by the exact change times."
     )
+    seen = [[page["url"], page["title"], str(page["visits"]), str(page["changes"])] for page in top]
+    sections = [
+        Section("What each policy found", tables=[_results(judged)]),
+        Section("Week by week", pictures=[Picture("curves", picture(curves, judged), "Dashed: simulated.")]),
+        Section(
+            f"Pages that changed most, as the crawl under {judged[0].policy} saw them",
+            tables=[Table(("page", "title", "visits", "changes found"), seen)],
+        ),
+    ]
+    if steps:
+        html = Markup("").join(
+            Markup(
+                '<div class="step"><b>week {}</b> <span class="soft">{:g} words in and out</span><br>{}</div>'
+            ).format(step.week, step.size, step.diff)
+            for step in steps
+        )
+        sections.append(Section(f"How {top[0]['url']} changed", html=html))
+    return Page(f"A living web, crawled with {BUDGET:.0%} of the visits", [intro], sections).html()
 
 
-def curves(judged: list[Judged]) -> Figure:
+def _results(judged: list[Judged]) -> Table:
+    heads = (
+        "policy",
+        "crawled",
+        "changes found",
+        "of oracle",
+        "vs age",
+        "visits that found one",
+        "freshness",
+        "new pages",
+    )
+    rows = [
+        [
+            row["policy"], row["how"], f"{row['changes']:,}", f"{100 * row['of_oracle']:.0f}%",
+            f"{100 * row['versus_age']:+.0f}%", f"{100 * row['change_rate']:.0f}%", f"{row['freshness']:.3f}",
+            str(row["new_pages"]),
+        ]
+        for row in rows_of(judged)
+    ]  # fmt: skip
+    return Table(heads, rows, "More is better in every column.", sums=frozenset({0}))
+
+
+def curves(sheet: Sheet, judged: list[Judged]) -> Figure:
     """Draw changes found so far, and freshness, week by week."""
-    figure = Figure(figsize=(10, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure, axes = sheet.panels(2, height=3.4, width=10.0)
     weeks = np.arange(WARMUP + 1, CYCLES + 1)
     for j, colour in zip(judged, COLOURS, strict=False):
-        style = "-" if j.live else "--"
-        left.plot(weeks, np.cumsum(j.found), style, color=colour, label=j.policy, linewidth=2)
-        right.plot(weeks, j.freshness, style, color=colour, label=j.policy, linewidth=2)
-    left.set_title("Changes found so far")
-    right.set_title("Share of copies that are up to date")
-    for axes in (left, right):
-        axes.set_xlabel("week")
-        axes.grid(True, axis="y")
-        axes.legend(frameon=False)
+        for axis, values in zip(axes, (np.cumsum(j.found), j.freshness), strict=True):
+            axis.plot(weeks, values, "-" if j.live else "--", color=colour, label=j.policy, linewidth=2)
+    for axis, title in zip(axes, ("Changes found so far", "Share of copies that are up to date"), strict=True):
+        axis.set_title(title)
+        axis.set_xlabel("week")
+        sheet.values(axis)
+        axis.legend()
     return figure
 
 
 def timeline(directory: CrawlDirectory, store: Store, page: int, url: str) -> list[Step]:
     """Return the page's changes, each as words taken out and put in, the newest first."""
-    rows = store.db.execute(
-        "select at, change_size, warc, offset, length from versions join visits using (visit, page)"
-        " where page = ? and warc is not null order by visit",
-        (page,),
-    ).fetchall()
+    rows = store.bodies_of(page)
     bodies = Bodies(directory.warc)
-    texts = [see_page(bodies.read((row[2], row[3], row[4])), url).main_text for row in rows]
+    texts = [see_page(bodies.read(place), url).main_text for _, _, place in rows]
     steps = [
         Step(round((row[0] - EPOCH_DAY) / 7), row[1], word_diff(old, new))
         for row, old, new in zip(rows[1:], texts, texts[1:], strict=False)

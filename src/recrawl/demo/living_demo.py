@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,20 +16,21 @@ import numpy as np
 
 from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
-from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
+from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
-from recrawl.memory import Memory
-from recrawl.recording.recording import Recording
-from recrawl.live.store import Store
-from recrawl.visits import Outcome, Visits
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.session import Order, Session
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
+from recrawl.live.store import Store
+from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import policies
-from recrawl.urls.url import host_of, normalise
+from recrawl.policy import Named
+from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
+from recrawl.urls.url import host_of, normalise
 
 CYCLE_DAYS, CYCLES, WARMUP, BUDGET = 7.0, 12, 1, 0.10
 PORT = 18_520  # part of every address, and so of how ties are broken: the same each time where it is free
@@ -126,8 +127,8 @@ def _live(server: ReplayServer, clock: WebClock, folder: Path, policy: str, plan
     recording = server.rendering.recording
     directory = CrawlDirectory.init(folder, TOML.format(policy=policy))
     _add_seeds(directory, server)
-    order = Order(policy, CYCLE_DAYS, plan.visits(recording), WARMUP, seed=plan.seed)
-    with show(policy) as view, Session(directory, order, clock=clock, watch=view.visit) as session:
+    fixed = replace(plan, budget=plan.visits(recording))
+    with show(policy) as view, Session(directory, policy, fixed, clock=clock, watch=view.visit) as session:
         for cycle in range(1, CYCLES + 1):
             clock.day = CYCLE_DAYS * cycle
             view.begin(session)
@@ -153,16 +154,15 @@ def _chosen(store: Store, server: ReplayServer) -> dict[int, list[int]]:
     pages = range(len(server.rendering.recording))
     number = {normalise(server.rendering.url(page, server.port)): page for page in pages}
     chosen: dict[int, list[int]] = {}
-    for cycle, url in store.db.execute("select cycle, url from visits join pages using (page) order by visit"):
-        if url in number:
-            chosen.setdefault(cycle, []).append(number[url])
+    for visit in store.all_visits():
+        if visit["url"] in number:
+            chosen.setdefault(visit["cycle"], []).append(number[visit["url"]])
     return chosen
 
 
 def _found(store: Store) -> list[int]:
     """Return how many changes the crawl itself says it found, by cycle after the warm-up."""
-    ask = "select sum(outcome = ?) from visits where cycle > ? group by cycle order by cycle"
-    return [found for (found,) in store.db.execute(ask, (int(Outcome.CHANGED), WARMUP))]
+    return [found for cycle, found in store.changes_by_cycle().items() if cycle > WARMUP]
 
 
 def _discovered(result: CrawlResult) -> int:
@@ -170,7 +170,7 @@ def _discovered(result: CrawlResult) -> int:
 
 
 @dataclass
-class _Chosen:
+class _Chosen(Named):
     """A policy that makes the visits that were made."""
 
     cycles: dict[int, list[int]]
@@ -179,6 +179,3 @@ class _Chosen:
         """Return the cycle's visits that are not made yet."""
         pages = np.array(self.cycles.get(memory.cycle, ()), dtype=np.int64)
         return pages[memory.eligible()[pages]][:budget]
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn."""

@@ -14,11 +14,12 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import CrawlResult, Plan, clairvoyant
+from recrawl.evaluate.crawl import CrawlResult, clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.parallel import Folds, Task, run_all
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, interval, paired_test
 from recrawl.features.importance import importance_of
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting
 from recrawl.progress import Advance, silent
@@ -56,6 +57,7 @@ class Comparison:
     used: FloatArray  # policies x runs: share of the budget
     budgets: tuple[float | int, ...] = ()  # where asked for: other budgets, and the values under them
     budget_values: FloatArray | None = None  # budgets x policies x measures x runs
+    notes: tuple[tuple[str, str], ...] = ()  # (policy, what it has to say of its work)
 
     def summary(self, policy: str, measure: Measure) -> Interval:
         """Mean over the runs with its 95% interval."""
@@ -194,6 +196,7 @@ def compare(
         budget_values=np.stack([_table(grid[repr(b)], measures, lambda r, m: r.value(m)) for b in budgets])
         if budgets
         else None,
+        notes=tuple(dict.fromkeys((task.policy, n) for task, r in zip(tasks, results, strict=True) for n in r.notes)),
     )
 
 

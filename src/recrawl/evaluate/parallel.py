@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
-from recrawl.evaluate.crawl import CrawlResult, Plan, crawl
+from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.features.importance import importance_of
+from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 from recrawl.recording.tables import ParquetTables, Tables

@@ -1,4 +1,4 @@
-"""How sure we are: means with 95% intervals, paired tests, and who wins how many cycles.
+"""Uncertainty of comparisons: means with 95% intervals, paired t-tests, and cycles won.
 
 A run is one crawl of one part of the pages (a fold) with one seed. Runs that share pages (repeats) are not
 independent, so their intervals say how much the seed matters, not how other pages would behave.

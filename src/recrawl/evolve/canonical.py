@@ -1,6 +1,6 @@
 """Canonical forms: formulas that always give the very same numbers are recognised as one.
 
-Only rewrites that change no bit of any value are made, so a cached fitness is the fitness, whoever comes first:
+Only rewrites that change no bit of any value are made, so a cached fitness is exact for every formula of the class:
 
     functions of constants are computed         a + b, a * b: arguments in a fixed order
     x + 0, x - 0, x * 1, x / 1, pow(x, 1)  = x  x - c = x + (-c)
@@ -10,9 +10,9 @@ Only rewrites that change no bit of any value are made, so a cached fitness is t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.evolve.population import MAX_NODES, FormulaPopulation, arity
 from recrawl.policies.formulas.closure import ADD, CONSTANT, DIV, MUL, POW, SUB, TERMINAL, Codes, apply
 from recrawl.policies.formulas.expression import Expression
@@ -30,7 +30,7 @@ def canonical_form(expression: Expression) -> Expression:
     return canonical(FormulaPopulation.of([expression]))[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _canonical(
     code: Codes, value: FloatArray, size: IntArray, to_code: Codes, to_value: FloatArray, to_size: IntArray
 ) -> None:
@@ -40,7 +40,7 @@ def _canonical(
         to_size[i] = _rewrite(code[i], value[i], size[i], to_code[i], to_value[i], begins, spare_code, spare_value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rewrite(
     code: Codes,
     value: FloatArray,
@@ -73,7 +73,7 @@ def _rewrite(
     return end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _join(
     c: int,
     a: int,
@@ -114,13 +114,13 @@ def _join(
     return end + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _put(value: float, at: int, out: Codes, number: FloatArray) -> int:
     out[at], number[at] = CONSTANT, value
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare(a: int, a_end: int, b: int, b_end: int, out: Codes, number: FloatArray) -> int:
     """Order subtrees: constants last, then the shorter first, then by codes and numbers."""
     last = (out[a_end - 1] == CONSTANT) - (out[b_end - 1] == CONSTANT)
@@ -136,13 +136,13 @@ def _compare(a: int, a_end: int, b: int, b_end: int, out: Codes, number: FloatAr
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place(c: int) -> int:
     """Order codes as people write them: t * X, not X * t."""
     return 2 * TERMINAL + 2 - c if c in (TERMINAL, TERMINAL + 2) else c
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _exchange(
     a: int, b: int, end: int, out: Codes, number: FloatArray, spare_code: Codes, spare_value: FloatArray
 ) -> None:

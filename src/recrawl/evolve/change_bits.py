@@ -1,4 +1,4 @@
-"""When pages changed, as bits, one a cycle: bit c-1 of a page says that it changed in cycle c."""
+"""When pages changed, as bits, one per cycle: bit c-1 of a page is set if it changed in cycle c."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit
 from numba.extending import intrinsic
 
 from recrawl.columns import IntArray
+from recrawl.compiled import kernel
 from recrawl.evolve.ground import Bits, Members
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def window_of(since: int, cycle: int) -> np.uint64:
     """Bits of the cycles since+1 .. cycle within one word."""
     return (~np.uint64(0) >> np.uint64(64 - (cycle - since))) << np.uint64(since)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def changed_since(bits: Bits, page: int, since: int, cycle: int) -> bool:
     """Whether the page changed in the cycles since+1 .. cycle, however many words they take."""
     for word in range(since // 64, (cycle - 1) // 64 + 1):
@@ -29,7 +29,7 @@ def changed_since(bits: Bits, page: int, since: int, cycle: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def count_stale(changed: int, cycle: int, cycles: int, budget: int, bits: Bits, pool: Members, stale: IntArray) -> None:
     """Note when the copies just renewed go stale; copies found fresh go stale when they would have anyway."""
     begin = len(pool) - 5 * budget
@@ -37,7 +37,7 @@ def count_stale(changed: int, cycle: int, cycles: int, budget: int, bits: Bits, 
         stale[_next_change(bits, pool[m], cycle, cycles)] += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _next_change(bits: Bits, page: int, cycle: int, cycles: int) -> int:
     """Return the first cycle after `cycle` in which the page changes; cycles + 1 if none."""
     for word in range(cycle // 64, bits.shape[0]):

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 from recrawl.evolve.ground import (
     DECAY,
     END,
@@ -39,7 +39,7 @@ _N, _X, _T, _CG, _NAD, _SAD, _AAD, _GAD = range(8)
 assert NAMES[:8] == ("n", "X", "t", "CG", "NAD", "SAD", "AAD", "GAD")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reads_of(code: Codes, size: int, over_cycles: bool) -> int:
     """Return the parts of a state that a formula reads."""
     reads = 0
@@ -63,11 +63,11 @@ def reads_of(code: Codes, size: int, over_cycles: bool) -> int:
     return reads
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fill_terminals(
     used: int, classes: int, cycle: int, over_cycles: bool, norm: FloatArray, table: Small, sums: FloatArray, out: Any
 ) -> None:
-    """Fill the columns of the terminals that are used, exactly as predict.terminals does for pages."""
+    """Fill the columns of the terminals that are used, exactly as policies/formulas/terminals.py does for pages."""
     for i in range(classes):
         row = table[i]
         t = float(cycle - row[VISITED])
@@ -96,12 +96,12 @@ def fill_terminals(
                 out[_GAD, i] = _probability(decay / (1.0 - 0.5**ended), t)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def _probability(rate: float, t: float) -> float:
     return -math.expm1(-rate * t)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def class_after(
     i: int,
     hit: int,
@@ -139,7 +139,7 @@ def class_after(
     return place
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def settle(made: int, pool_end: int, budget: int, table: Small, lists: Small, runs: Small, pool: Members) -> int:
     """Merge each new class's runs into its place in the pool; returns where that ends."""
     for f in range(made):
@@ -157,7 +157,7 @@ def settle(made: int, pool_end: int, budget: int, table: Small, lists: Small, ru
     return pool_end
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fill_holes(classes: int, holes: int, table: Small, sums: FloatArray, lists: Small) -> int:
     """Move the last classes into the places of those that have no members; returns how many are left."""
     for h in range(holes):

@@ -7,9 +7,9 @@ The other half grow: a place above the limit becomes a function or a leaf with e
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.evolve.population import MAX_NODES, Dice, FormulaPopulation, Leaves, arity, draw_below, draw_share
 from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
@@ -24,7 +24,7 @@ def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> FormulaPopulat
     return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _create(
     code: Codes,
     value: FloatArray,
@@ -44,7 +44,7 @@ def _create(
             size[i] = new_tree(reach, full, terminals, constants, variable_share, dice, room, code[i], value[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def new_tree(
     depth: int,
     full: bool,

@@ -24,7 +24,7 @@ CREATION, BREEDING = 0, 1  # streams of random numbers
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """What an evolution may be told; the paper's values."""
+    """Parameters of an evolution; defaults are the paper's values."""
 
     terminals: str = "all"
     population: int = 300

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,17 +9,17 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl import __version__
-from recrawl.evaluate.crawl import Plan
 from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
 from recrawl.evolve.evolution import EvolutionSettings
 from recrawl.evolve.fitness import make_fitness
 from recrawl.evolve.formula_export import to_python, to_sql
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.policies.formulas.formula import Formula
 from recrawl.recording.recording import Recording
-from recrawl.report.plots import COLOURS, MUTED, picture
-from recrawl.report.result_page import Page, Picture, Section, Table
-from recrawl.report.results import number
+from recrawl.report.layout import Page, Picture, Section, Table
+from recrawl.report.results import json_text, number
+from recrawl.report.style import COLOURS, MUTED, Drawing, Sheet, picture
 
 CLASSICAL: tuple[Tree, ...] = ("t", ("*", "t", "X"), "CG", "NAD", "SAD", "AAD", "GAD")
 SHOWN = 10
@@ -87,7 +86,7 @@ def evolve_on(
 
 
 def headline(outcome: EvolutionResult) -> str:
-    """Say in one line what was done."""
+    """Return in one line what was done."""
     settings, found = outcome.discovery.settings, outcome.discovery
     return (
         f"{settings.seeds} x {settings.generations} generations of {settings.population}, "
@@ -111,6 +110,14 @@ def rows(outcome: EvolutionResult) -> list[tuple[str, float, float, str]]:
         if all(abs(candidate.validation - row[2]) > 1e-12 for row in shown.values()):
             shown[str(candidate.formula)] = (str(candidate.formula), candidate.train, candidate.validation, "")
     return [*shown.values(), *((str(e), a, b, "classical") for e, a, b in outcome.classical)]
+
+
+def formulas_table(outcome: EvolutionResult) -> Table:
+    """The best formulas and, to compare, the classical estimators."""
+    found = rows(outcome)
+    best = frozenset((r, c) for r, row in enumerate(found) if row[3].startswith("best") for c in range(3))
+    cells = [(formula, f"{train:.4f}", f"{valid:.4f}", word) for formula, train, valid, word in found]
+    return Table(("formula", "training", "validation", "chosen as"), cells, best=best)
 
 
 def to_json(outcome: EvolutionResult, command: str) -> str:
@@ -138,7 +145,7 @@ def to_json(outcome: EvolutionResult, command: str) -> str:
             for g in run.generations
         ],
     }  # fmt: skip
-    return json.dumps(held, indent=1, ensure_ascii=False) + "\n"
+    return json_text(held)
 
 
 def candidate_json(candidate: Any) -> dict[str, Any]:
@@ -152,11 +159,10 @@ def candidate_json(candidate: Any) -> dict[str, Any]:
     }
 
 
-def draw(outcome: EvolutionResult) -> Figure:
-    """Best and mean fitness by generation, a colour a seed."""
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
-    axis = figure.subplots()
-    axis.grid(axis="y")
+def draw(sheet: Sheet, outcome: EvolutionResult) -> Figure:
+    """Best and mean fitness by generation, one colour per seed."""
+    figure, (axis,) = sheet.panels(height=3.6, width=9.0)
+    sheet.values(axis)
     for run, colour in zip(outcome.discovery.runs, COLOURS * len(outcome.discovery.runs), strict=False):
         x = np.array([g.number for g in run.generations])
         axis.plot(x, [g.best for g in run.generations], color=colour, linewidth=1.8, label=f"seed {run.seed}")
@@ -166,32 +172,29 @@ def draw(outcome: EvolutionResult) -> Figure:
     axis.annotate(f"{top[0]}", (1, top[1]), xytext=(0, 3), textcoords="offset points", color=MUTED, fontsize=8)
     axis.set_xlabel("generation")
     axis.set_title(f"{outcome.measure} in training: best so far (bold) and mean of the population")
-    axis.legend(frameon=False, fontsize=8, loc="lower right")
+    axis.legend(loc="lower right")
     return figure
 
 
 def files_of(outcome: EvolutionResult, command: str) -> dict[str, bytes]:
     """Return all files of a report by name."""
-    png, svg = picture(lambda: draw(outcome))
+    drawing = picture(draw, outcome)
     formula = outcome.formula
     text = {
         "results.json": to_json(outcome, command),
         "best.json": formula.to_json(),
         "best.py": to_python(formula),
         "best.sql": f"-- {formula}\n{to_sql(formula)}\n",
-        "report.html": page(outcome, svg, command).html(),
+        "report.html": page(outcome, drawing, command).html(),
     }
-    return {name: content.encode() for name, content in text.items()} | {"fitness.png": png, "fitness.svg": svg}
+    return {name: content.encode() for name, content in text.items()} | drawing.files("fitness")
 
 
-def page(outcome: EvolutionResult, svg: bytes, command: str) -> Page:
+def page(outcome: EvolutionResult, drawing: Drawing, command: str) -> Page:
     """Lay out the report."""
     formula, best = outcome.formula, outcome.discovery.best
     top = max(outcome.classical, key=lambda row: row[2])
     gain = 100 * (best.validation / top[2] - 1) if top[2] else 0.0
-    table = Table(
-        ("formula", "training", "validation", ""), [(f, f"{a:.4f}", f"{b:.4f}", w) for f, a, b, w in rows(outcome)]
-    )
     return Page(
         title="An evolved score formula",
         intro=[headline(outcome) + "."],
@@ -201,8 +204,8 @@ def page(outcome: EvolutionResult, svg: bytes, command: str) -> Page:
             (f"against {top[0]}", f"{gain:+.1f}%", "the best classical estimator in validation"),
         ],
         sections=[
-            Section("The best formulas", tables=[table]),
-            Section("Evolution", pictures=[Picture("fitness", svg, "Dashed: the best classical estimator.")]),
+            Section("The best formulas", tables=[formulas_table(outcome)]),
+            Section("Evolution", pictures=[Picture("fitness", drawing, "Dashed: the best classical estimator.")]),
             Section("In Python", code=to_python(formula)),
             Section("In SQL", code=to_sql(formula)),
         ],

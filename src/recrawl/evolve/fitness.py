@@ -13,10 +13,10 @@ from queue import SimpleQueue
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.compiled import kernel
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
@@ -24,6 +24,7 @@ from recrawl.evolve.classes import reads_of
 from recrawl.evolve.ground import Ground, Room, WarmState, change_bits, make_ground, make_room, make_start
 from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import FormulaPopulation
+from recrawl.plan import Plan
 from recrawl.policies.formulas.closure import Codes
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy
@@ -46,7 +47,7 @@ class Fitness(Protocol):
         ...
 
     def total(self, curves: FloatArray) -> FloatArray:
-        """Return one number a formula, the higher the better."""
+        """Return one number per formula, the higher the better."""
         ...
 
 
@@ -133,7 +134,7 @@ class ClassFitness:
         return self._starts[reads]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _simulate_rows(
     rows: IntArray,
     code: Codes,
@@ -195,7 +196,7 @@ class PageFitness:
 
 
 def run_parts(work: Callable[..., None], parts: Sequence[object], jobs: int) -> None:
-    """Run all parts, in threads if there are several: the kernels let go of the interpreter."""
+    """Run all parts, in threads if there are several: the kernels release the GIL."""
     if jobs == 1 or len(parts) < 2:
         for part in parts:
             work(part)

@@ -6,14 +6,14 @@ by 1/2. If the weights run over all cycles, there are cycle (the number of the o
 instead. At a visit in cycle c after one in cycle b, cycle_decay is divided by 2**(c-b); if the visit found a change,
 cycle_sum grows by c and cycle_decay by 1/2. Other terminals are columns of their own names.
 
-Protections (see predict.closure) appear only where the bounds of the arguments do not rule out the need.
+Protections (see policies/formulas/closure.py) appear only where the bounds of the arguments do not rule out the need.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
 from recrawl.errors import InputError
@@ -82,17 +82,13 @@ SQLITE = Language(
     cut=f"max(min({{0}}, {CUT!r}), {-CUT!r})",
     real="1.0 * {0}",
 )
-POSTGRESQL = Language(
+POSTGRESQL = replace(
+    SQLITE,
     power="power({0}, {1})",
     safe_power="coalesce(power(nullif({0}, 0), {1}), 0)",
-    divide=SQLITE.divide,
-    safe_divide=SQLITE.safe_divide,
-    log="ln({0})",
     safe_log="coalesce(ln(nullif(greatest({0}, 0), 0)), 0)",
-    exp="exp({0})",
     safe_exp=f"exp(least({{0}}, {EXP_CUT}))",
     cut=f"greatest(least({{0}}, {CUT!r}), {-CUT!r})",
-    real="1.0 * {0}",
 )
 
 _HELPERS = {

@@ -1,4 +1,4 @@
-"""What the fast fitness needs before the first formula: the pages' changes as bits, and the state after the warm-up."""
+"""The inputs of the fast fitness: the pages' changes as bits, and the state after the warm-up."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Room(NamedTuple):
     heap: Small  # classes, the one with the highest score on top, and their scores
     key: FloatArray
     pool: Members  # the start's members, those of each cycle's visits, then five scratch parts of `budget`
-    gains: FloatArray  # of the ranks that hit; the second half is for what nobody reads
+    gains: FloatArray  # of the ranks that hit; the second half is scratch space
     runs: Small  # begin, end, next: members of one class whose visits found the same
     slots: Small  # stamp, class: a hash table of the classes that a cycle makes
     stale: IntArray  # how many copies go stale in cycle c
@@ -78,18 +78,8 @@ FREE, MADE, FROM, TO, PICK, COUNT, LOW, HIGH = range(8)
 STAMP, HELD = range(2)
 
 
-def cycle_ends(start: float, cycle_days: float, cycles: int) -> FloatArray:
-    """Return the instants of the visits of cycles 1, 2, ..."""
-    return np.asarray([start + (c + 1) * cycle_days for c in range(cycles)])
-
-
-def cycles_in(recording: Recording, cycle_days: float) -> int:
-    """How many whole cycles the recording holds."""
-    return int((recording.end - recording.start) / cycle_days + 1e-6)
-
-
 def change_bits(recording: Recording, ends: FloatArray, seed: int) -> Bits:
-    """Return words x pages: bit c-1 of a page, pages in tie order, says that it changed in cycle c."""
+    """Return words x pages: bit c-1 of a page, pages in tie order, is set if it changed in cycle c."""
     pages = np.repeat(np.arange(len(recording)), np.diff(recording.change_start))
     cycle = np.searchsorted(ends, recording.change_day)  # 0-based: the first end at or after the change
     pages, cycle = pages[cycle < len(ends)], cycle[cycle < len(ends)]

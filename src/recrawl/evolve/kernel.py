@@ -11,7 +11,7 @@ visits, not to the pages. The crawl is the very one of `run_cycle` with a top-k 
   arrive in the same state are merged into one class. Two states are the same if they agree in everything that the
   formula at hand reads, so a formula of t and X makes fewer classes than one of GAD.
 
-Whether a page changed since its last visit is a test of its bits, one a cycle. The number of stale pages, needed for
+Whether a page changed since its last visit is a test of its bits, one per cycle. The number of stale pages, needed for
 the ideal DCG, is kept up to date with the visits: a page found changed goes stale again at its next change.
 
 The functions take arrays one by one: reading them from a tuple within a loop would count references each time.
@@ -20,9 +20,9 @@ The functions take arrays one by one: reading them from a tuple within a loop wo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.evolve.change_bits import changed_since, count_stale, window_of
 from recrawl.evolve.classes import class_after, fill_holes, fill_terminals, settle
 from recrawl.evolve.ground import (
@@ -51,7 +51,7 @@ from recrawl.evolve.merging import merge_lists, pairwise_sum, sink
 from recrawl.policies.formulas.closure import TERMINAL, Codes, run
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def simulate(
     code: Codes,
     value: FloatArray,
@@ -118,7 +118,7 @@ def simulate(
 # and two for merges.
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _visit_best(
     classes: int,
     cycle: int,
@@ -199,7 +199,7 @@ def _visit_best(
     return changed, made, classes, holes
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _cut(choices: int, left: int, table: Small, lists: Small, pool: Members) -> None:
     """Take only the `left` first pages by tie of several classes: search the last page number that is still taken."""
     for c in range(choices):
@@ -231,7 +231,7 @@ def _cut(choices: int, left: int, table: Small, lists: Small, pool: Members) -> 
             below = middle
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _split(
     head: int,
     count: int,
@@ -267,7 +267,7 @@ def _split(
     return int(hits)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _rank_equals(
     equal: int,
     rank: int,

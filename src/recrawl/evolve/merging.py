@@ -6,14 +6,16 @@ takes twice the time of what the loops do.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 from recrawl.evolve.ground import FROM, TO, Members, Small
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def sink(heap: Small, key: FloatArray, start: int, size: int) -> None:
     """Restore the heap, highest key on top, below a place."""
     i, end, one = np.uint64(start), np.uint64(size), np.uint64(1)
@@ -31,7 +33,7 @@ def sink(heap: Small, key: FloatArray, start: int, size: int) -> None:
     key[i], heap[i] = value, item
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def merge_lists(count: int, out: int, budget: int, lists: Small, pool: Members) -> None:
     """Merge sorted lists of the pool to `out`, which may be where they begin."""
     scratch = 2
@@ -49,7 +51,7 @@ def merge_lists(count: int, out: int, budget: int, lists: Small, pool: Members) 
     copy_run(lists[FROM, 0], lists[TO, 0], pool, out)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def merge_two(a: int, a_end: int, b: int, b_end: int, pool: Members, out: int) -> int:
     """Merge two sorted lists of the pool to `out`, without a branch on which is next; returns the end."""
     i, j, at = np.uint64(a), np.uint64(b), np.uint64(out)
@@ -63,8 +65,8 @@ def merge_two(a: int, a_end: int, b: int, b_end: int, pool: Members, out: int) -
     return copy_run(np.int64(j), b_end, pool, copy_run(np.int64(i), a_end, pool, np.int64(at)))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def copy_run(a: int, a_end: int, pool: Members, out: int) -> int:
+@kernel(error_model="numpy")
+def copy_run(a: Any, a_end: int, pool: Members, out: Any) -> int:
     """Copy a piece of the pool; returns where the copy ends."""
     begin, at = np.uint64(a), np.uint64(out)
     for m in range(a_end - a):
@@ -72,7 +74,7 @@ def copy_run(a: int, a_end: int, pool: Members, out: int) -> int:
     return out + a_end - a
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def pairwise_sum(values: FloatArray, count: int) -> float:
     """Add as numpy does, so that both agree to the last digit: halve down to 128 numbers, add those in eight strands.
 
@@ -101,7 +103,7 @@ def pairwise_sum(values: FloatArray, count: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _strand_sum(values: FloatArray, begin: int, count: int) -> float:
     total = 0.0
     end = begin

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.evolve.creation import new_tree
 from recrawl.evolve.population import (
     MAX_NODES,
@@ -59,7 +59,7 @@ def breed(
     return children
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _breed(
     code: Codes,
     value: FloatArray,
@@ -100,13 +100,13 @@ def _breed(
             )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def beats(i: int, j: int, fitness: FloatArray, size: IntArray) -> bool:
     """Whether individual i is fitter than j, or as fit and shorter."""
     return fitness[i] > fitness[j]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def winner(fitness: FloatArray, size: IntArray, tournament: int, dice: Dice) -> int:
     """Return the best of some individuals drawn at random."""
     best = draw_below(dice, len(size))
@@ -117,9 +117,9 @@ def winner(fitness: FloatArray, size: IntArray, tournament: int, dice: Dice) -> 
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_node(code: Codes, size: int, dice: Dice) -> int:
-    """Draw a node of a tree, with chance INNER a function if it has one."""
+    """Draw a node of a tree, with probability INNER a function if it has one."""
     inner = 0
     for i in range(size):
         inner += arity(code[i]) > 0
@@ -135,7 +135,7 @@ def draw_node(code: Codes, size: int, dice: Dice) -> int:
     return size - 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cross(
     a_code: Codes,
     a_value: FloatArray,
@@ -163,7 +163,7 @@ def cross(
     return copy_piece(a_code, a_value, 0, a_size, code, value, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def swap(
     code: Codes,
     value: FloatArray,
@@ -192,7 +192,7 @@ def swap(
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replace(
     code: Codes,
     value: FloatArray,
@@ -226,7 +226,7 @@ def replace(
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _level(code: Codes, size: int, node: int) -> int:
     """Return how many nodes are above a node."""
     level = 0

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
+from recrawl.hashing import GOLDEN, scramble
 from recrawl.policies.formulas.closure import CONSTANT, LOG, TERMINAL, Codes
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import CONSTANTS, NAMES
 
 MAX_NODES = 1023  # a full binary tree of depth 10
+_scrambled = kernel(scramble)
 Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers
 
 
@@ -75,39 +77,36 @@ class Leaves:
 
 
 def new_dice(seed: int, stream: int = 0) -> Dice:
-    """Return a stream of random numbers; different seeds and streams have nothing in common."""
+    """Return a stream of random numbers; different seeds and streams are independent."""
     return np.asarray(np.random.SeedSequence([seed, stream]).generate_state(1, np.uint64), dtype=np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_bits(dice: Dice) -> np.uint64:
     """Draw 64 bits: splitmix64 (Steele, Lea, Flood 2014)."""
-    dice[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = dice[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+    dice[0] += GOLDEN
+    return _scrambled(dice[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_below(dice: Dice, bound: int) -> Any:
     """Draw a number from 0 to bound - 1."""
     return np.int64(((draw_bits(dice) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_share(dice: Dice) -> float:
     """Draw a number from [0, 1)."""
     return np.float64(draw_bits(dice) >> np.uint64(11)) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def arity(code: int) -> int:
     """Return how many arguments a code takes."""
     return 0 if code >= CONSTANT else (1 if code >= LOG else 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def subtree_begin(code: Codes, root: int) -> int:
     """Return where the subtree that ends at `root` begins."""
     open_places = 1
@@ -119,7 +118,7 @@ def subtree_begin(code: Codes, root: int) -> int:
         at -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def depth_of(code: Codes, size: int, heights: IntArray) -> int:
     """Return the nodes on the longest path; `heights` has room for as many numbers as the tree has nodes."""
     top = -1
@@ -136,7 +135,7 @@ def depth_of(code: Codes, size: int, heights: IntArray) -> int:
     return heights[0]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_piece(
     code: Codes, value: FloatArray, begin: int, end: int, to_code: Codes, to_value: FloatArray, at: int
 ) -> int:
@@ -145,9 +144,3 @@ def copy_piece(
         to_code[at], to_value[at] = code[i], value[i]
         at += 1
     return at
-
-
-def depths(population: FormulaPopulation) -> npt.NDArray[Any]:
-    """Return the depth of every formula."""
-    heights = np.empty(MAX_NODES, dtype=np.int64)
-    return np.array([depth_of(population.code[i], population.size[i], heights) for i in range(len(population))])

@@ -62,7 +62,7 @@ class Ranking:
 
 
 def sample_states(pages: int = 2000, cycles: int = 40, seed: int = 0) -> FloatArray:
-    """Return the terminals of many pages with different histories, one line a terminal."""
+    """Return the terminals of many pages with different histories, one row per terminal."""
     memory = sample_memory(pages, cycles, seed)
     return columns(memory, NAMES, float(memory.cycle))
 

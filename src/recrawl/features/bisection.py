@@ -1,4 +1,4 @@
-"""Repeated bisection: cut the pages in two, again and again, so that the pages of a cluster look the same way.
+"""Clustering by repeated bisection on the unit sphere: maximise I2, the sum of cosines to the cluster centres.
 
 With unit vectors x, clusters S_r and their sums D_r the criterion (I2; Tan et al. 2007, eq. 3) is
 
@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.semantic import unit
 
@@ -161,7 +161,7 @@ def _direction(total: FloatArray) -> Vectors:
 
 
 def _best_cut(rows: Vectors, total: FloatArray, trials: int, draw: np.random.Generator) -> tuple[BoolArray, float]:
-    """Try beginnings on a sample, then settle the best on all rows; returns who goes right and what it gains."""
+    """Pick the best initial split on a sample, refine it on all rows; return the right-hand mask and the gain in I2."""
     few = rows if len(rows) <= SAMPLE else rows[np.sort(draw.choice(len(rows), SAMPLE, replace=False))]
     whole = _direction(total)
     starts = [int((few @ whole).argmin()), *draw.integers(0, len(few), max(trials - 1, 0)).tolist()]
@@ -176,7 +176,7 @@ def _best_cut(rows: Vectors, total: FloatArray, trials: int, draw: np.random.Gen
     return right, value - float(np.linalg.norm(total))
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def _dot(a: Vectors, b: Vectors) -> np.float32:
     total = np.float32(0.0)
     for j in range(len(a)):
@@ -184,7 +184,7 @@ def _dot(a: Vectors, b: Vectors) -> np.float32:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(
     rows: Vectors, direction: Vectors, most: int, moving: float
 ) -> tuple[float, Vectors, BoolArray, FloatArray]:
@@ -212,7 +212,7 @@ def _settle(
     return value, direction, right, sums
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _polish(rows: Vectors, right: BoolArray, sums: FloatArray, passes: int) -> float:
     """Move single rows while |D_1| + |D_2| grows; |D - x|^2 = |D|^2 - 2 D.x + |x|^2."""
     square = (sums * sums).sum(axis=1)

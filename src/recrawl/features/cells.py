@@ -1,4 +1,4 @@
-"""Cells of vectors around centres, and which cells lie near each other: the coarse part of finding related pages."""
+"""Inverted-file cells of vectors around k-means centres: the coarse part of the search for related pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much each page matters, judged by what can be seen when a crawl begins."""
+"""Importance weights of pages, from what is visible when a crawl begins."""
 
 from __future__ import annotations
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.recording.recording import Recording
 
@@ -45,7 +45,7 @@ def new_links(recording: Recording, times: FloatArray) -> npt.NDArray[np.int32]:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(
     start: IntArray,
     day_from: FloatArray,

@@ -1,4 +1,4 @@
-"""What a page says when it is visited, as a short vector of hashed words.
+"""The words of a page when it is visited, as a short vector of hashed words.
 
 The square roots of a version's word counts are hashed into DIMENSIONS with a sign each (Weinberger et al. 2009) and
 scaled to length 1, so that scalar products are near the similarity of the texts. With full texts every version has its
@@ -43,7 +43,7 @@ class PageWords:
         return bool(self._vectors) or len(self._text) > 0
 
     def rows(self, pages: PageIds, at: float) -> Vectors:
-        """Return the vectors of what these pages say at a time."""
+        """Return the vectors of the words of these pages at a time."""
         out = np.zeros((len(pages), DIMENSIONS), dtype=np.float32)
         for i, page in enumerate(pages.tolist()):
             low, high = int(self._first[page]), int(self._first[page + 1])

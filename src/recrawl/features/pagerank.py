@@ -1,4 +1,4 @@
-"""PageRank and TrustRank: where a walker who follows links, and at times starts anew, is found.
+"""PageRank and TrustRank: the stationary distribution of a random walk over links with restarts.
 
     r = d (A' r + m v) + (1 - d) v        A[i, j] = share of page i's links that lead to j, m = sum of r over pages
                                           without links (a walker who is stuck starts anew), v = where a walk starts
@@ -10,9 +10,9 @@ another v.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 
 
@@ -61,11 +61,11 @@ def _start(restart: FloatArray | None, size: int) -> FloatArray:
     weights = np.asarray(restart, dtype=np.float64)
     total = float(weights.sum())
     if weights.shape != (size,) or not np.isfinite(total) or (weights < 0).any() or total <= 0:
-        raise InputError(f"a walk starts by one weight a page ({size}), none below 0 and at least one above it")
+        raise InputError(f"the restart needs one weight per page ({size}), none negative and at least one positive")
     return weights / total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _walk(
     source: IntArray,
     first: IntArray,

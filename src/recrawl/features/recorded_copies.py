@@ -12,9 +12,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.features.semantic import Vectors, semantic_vectors
 from recrawl.recording.recording import Recording
 
@@ -36,7 +36,7 @@ class RecordedCopies:
         return self._version(name, self._seen)
 
     def of_pages(self, name: str, pages: PageIds) -> FloatArray | None:
-        """Return the same of these pages alone."""
+        """Return the count for these pages only."""
         return self._version(name, self._seen[pages], pages)
 
     def moved(self, name: str) -> FloatArray | None:
@@ -117,7 +117,7 @@ def first_versions(recording: Recording, name: str) -> FloatArray:
     return np.where(count > 0, values[row] if len(values) else first, first)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _products(values: FloatArray, first: IntArray, last: IntArray) -> FloatArray:
     out = np.ones(len(first))
     for p in range(len(first)):

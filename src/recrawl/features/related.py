@@ -1,4 +1,4 @@
-"""Related pages: for every page the k most similar others, by the cosine of their vectors.
+"""Related pages: the k nearest neighbours of every page by cosine similarity.
 
 Few pages are compared all with all. Beyond that, pages are put into cells around centres (spherical k-means on a
 sample), and the pages of a cell are compared with those of the cells that its pages are nearest to, one matrix product
@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.cells import Cells, find_cells
 from recrawl.progress import Advance, silent
@@ -74,11 +73,13 @@ def related(
     if vectors.ndim != 2 or k < 1:
         raise InputError(f"related pages need a table of vectors and at least 1 neighbour, not {vectors.shape} and {k}")
     if not np.isfinite(vectors).all():
-        raise InputError("a vector has a number that is none")
+        raise InputError("a vector contains NaN or infinity")
     there = np.flatnonzero(np.any(vectors, axis=1))
     held = np.ascontiguousarray(vectors[there], dtype=np.float32)
     workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
     all_pairs = len(held) <= EXACT_UP_TO if exact is None else exact
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
+
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:  # each thread its own products
         if all_pairs or len(held) <= k:
             found, quality, share = _nearest(held, np.arange(len(held)), k, pool, advance), 1.0, 1.0
@@ -153,7 +154,7 @@ def _nothing(rows: int, k: int) -> tuple[Numbers, Vectors]:
     return np.full((rows, k), NONE, dtype=np.int32), np.full((rows, k), -2.0, dtype=np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _keep(products: Vectors, rows: IntArray, start: int, numbers: Numbers, similarity: Vectors) -> None:
     """Keep the best of these products; row i is page `rows[i]`, column j is page `start + j`."""
     k = numbers.shape[1]
@@ -173,7 +174,7 @@ def _keep(products: Vectors, rows: IntArray, start: int, numbers: Numbers, simil
             least = similarity[i, k - 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _average(pages: Numbers, similarity: Vectors, values: FloatArray) -> FloatArray:
     out = np.full(values.shape, np.nan)
     for p in range(len(pages)):

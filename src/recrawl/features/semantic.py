@@ -1,4 +1,4 @@
-"""What a page is about, as a unit vector: TF-IDF and latent semantic analysis of its words, or a sentence model.
+"""Semantic vectors of pages, of length 1: TF-IDF and latent semantic analysis of words, or a sentence model.
 
     tfidf(p, w) = (1 + ln tf) * (1 + ln((1 + N) / (1 + df)))      rows scaled to length 1
     vector(p)   = the first right-singular directions' coordinates of tfidf(p), scaled to length 1 (LSA)

@@ -1,4 +1,4 @@
-"""Who we say we are: honestly, with a version and a way to reach whoever runs the crawl."""
+"""The User-Agent header: name, version, and a way to reach the operator of the crawl."""
 
 from __future__ import annotations
 

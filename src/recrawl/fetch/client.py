@@ -1,4 +1,4 @@
-"""One request, one answer: bounded in bytes, headers and time, and typed whatever the other side does.
+"""One HTTP exchange: bounded in bytes, headers and time, and always a typed result, whatever the server does.
 
 The HTTP is aiohttp's (fetch.wire). Here are the limits around it: nothing is decoded, redirected, remembered or retried
 behind our back, names are resolved by the guard, and a kept connection on which a host has put words that we did not
@@ -24,12 +24,12 @@ from recrawl.fetch.settings import FetchSettings
 from recrawl.fetch.wire import REUSED, Answer, Wire
 from recrawl.urls.url import Url
 
-_DRAIN_BYTES = 65_536  # of a body that nobody wants, so that the connection can be used again
+_DRAIN_BYTES = 65_536  # of an unneeded body, so that the connection can be used again
 
 
 @dataclass(slots=True)
 class Exchange:
-    """What one request came to."""
+    """The result of one request."""
 
     kind: Kind
     reason: str = ""
@@ -48,7 +48,7 @@ class Exchange:
 
 
 class _FailedError(Exception):
-    """Leave an exchange with a kind."""
+    """Ends an exchange with a kind of failure."""
 
     def __init__(self, kind: Kind, reason: str) -> None:
         super().__init__(reason)
@@ -141,7 +141,7 @@ class Client:
             response.close(keep=sound)
 
     def _check_headers(self, headers: Headers) -> None:
-        """Refuse answers whose end two readers would see in different places, and headers beyond the cap."""
+        """Refuse answers with an ambiguous length, and headers beyond the cap."""
         lengths = [value for name, value in headers if name == "content-length"]
         coded = "transfer-encoding" in [name for name, _ in headers]
         if len(lengths) > 1 or (lengths and (coded or "," in lengths[0])):
@@ -195,7 +195,7 @@ def _kind_of(wrong: Exception) -> Kind:
 
 
 def _kind_of_message(message: str) -> Kind:
-    """Tell apart what the library's parser complains of in words only."""
+    """Classify parser errors that the library tells apart only by their message."""
     message = message.lower()
     if "too many headers" in message or "bytes when reading" in message:
         return Kind.HEADERS_TOO_LARGE

@@ -1,4 +1,4 @@
-"""Content-Encoding, undone as the bytes arrive, so that a bomb is cut at the cap and never held in memory."""
+"""Decode Content-Encoding as the bytes arrive, so that a decompression bomb is cut at the cap, never held in memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WINDOW_LOG = 23  # 8 MB: the largest zstd window for the web (RFC 9659)
 
 
 class BadEncodingError(Exception):
-    """The body is not what its Content-Encoding says, or that says something unknown."""
+    """The body does not match its Content-Encoding, or the encoding is unknown."""
 
 
 class _Step(Protocol):

@@ -33,7 +33,7 @@ _ROBOTS_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A page to ask for."""
+    """A page to request."""
 
     url: str
     validators: Validators = NO_VALIDATORS
@@ -43,7 +43,7 @@ class Request:
 
 @dataclass(slots=True)
 class _Walk:
-    """A fetch under way: where it is, and what it has met."""
+    """A fetch in progress: its current URL, and the redirects so far."""
 
     request: Request
     start: Url
@@ -150,7 +150,7 @@ class Fetcher:
             return walk.result(Kind.UNEXPECTED, f"{type(wrong).__name__}: {wrong}"[:200])
 
     async def _refusal(self, walk: _Walk) -> FetchResult | None:
-        """Return why this hop may not be asked for, or None if it may."""
+        """Return why this hop may not be requested, or None if it may."""
         url = walk.url
         if url.port in DENIED_PORTS:
             return walk.result(Kind.REFUSED_PORT, f"port {url.port} belongs to another protocol")
@@ -176,7 +176,7 @@ class Fetcher:
         return None
 
     async def _hop(self, walk: _Walk) -> FetchResult | None:
-        """Ask for the page the walk has come to; None if that led on to another one."""
+        """Request the current URL; None if the answer was a redirect that is followed."""
         validators = {} if walk.hops else dict(walk.request.validators.headers(self.settings.audit_every))
         walk.conditional = bool(validators)
         answer = await self._exchange(walk, self._headers(walk) | validators)
@@ -220,7 +220,7 @@ class Fetcher:
         return None
 
     async def _exchange(self, walk: _Walk, headers: Mapping[str, str]) -> Exchange:
-        """Ask at the host's gate; ask again after a reset or a broken answer, each time waiting longer.
+        """Request through the host's gate; retry with growing delays after a reset or a broken answer.
 
         A kept connection that turns out to be closed is no failure of the host: the next try is over a new one.
         """

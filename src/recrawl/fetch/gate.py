@@ -1,4 +1,4 @@
-"""The politeness gate: when each host may be asked again.
+"""The politeness gate: when each host may get the next request.
 
 All waiting is measured with the monotonic clock. A host's delay counts from the end of its last answer, so the gap
 between two requests in the host's own log is never shorter than the delay. It is the longest of the configured delay,
@@ -63,7 +63,7 @@ class Gate:
         self._resumed_s = float("-inf")  # with restore: strangers wait, too, counted from here
 
     def delay_s(self, host: str) -> float:
-        """How long this host is left alone after an answer."""
+        """The pause after an answer of this host."""
         state = self._hosts.get(host)
         return self.settings.min_delay_s if state is None else self._delay_s(state)
 
@@ -73,16 +73,10 @@ class Gate:
         return max(settings.min_delay_s, adaptive, state.crawl_delay_s)
 
     def ready_in_s(self, host: str) -> float:
-        """How long from now until this host may be asked (0: now), busy connections apart."""
+        """Seconds until this host may get a request (0: now), busy connections apart."""
         state = self._hosts.get(host)
         ready_s = state.ready_s if state else self._resumed_s + self.settings.min_delay_s
         return max(0.0, ready_s - self.clock.monotonic_s())
-
-    def is_idle(self, host: str) -> bool:
-        """Whether a request to this host could go out at once."""
-        state = self._hosts.get(host)
-        free = state is None or (state.busy < self.settings.connections and not state.waiting)
-        return free and self.ready_in_s(host) <= 0
 
     async def enter(self, host: str, max_wait_s: float) -> bool:
         """Wait for this host's turn; False if that would take longer than `max_wait_s`. Pair with `leave`."""
@@ -127,7 +121,7 @@ class Gate:
         state.slots.release()
 
     def note_failure(self, host: str) -> None:
-        """Count a failure of the host; from the fifth in a row on, leave it alone, twice as long each time."""
+        """Circuit breaker: count a failure of the host; from the fifth in a row on, pause it, doubling each time."""
         state = self._state(host)
         state.failures += 1
         beyond = state.failures - self.settings.breaker_failures
@@ -137,7 +131,7 @@ class Gate:
             )
 
     def back_off(self, host: str, retry_after: str) -> float:
-        """Leave a host alone as it asks with 429 or 503; returns for how many seconds."""
+        """Pause a host that answered 429 or 503, by its Retry-After; return for how many seconds."""
         state = self._state(host)
         asked_s = parse_retry_after(retry_after, self.clock.now())
         if asked_s is None:
@@ -148,7 +142,7 @@ class Gate:
         return wait_s
 
     def set_crawl_delay(self, host: str, crawl_delay_s: float) -> None:
-        """Note what the host's robots.txt asks for."""
+        """Set the Crawl-delay of the host's robots.txt."""
         state = self._state(host)
         if state.crawl_delay_s != crawl_delay_s:
             longer_s = self._delay_s(state)
@@ -202,7 +196,7 @@ class Gate:
         return state
 
     def _forget_idle(self) -> None:
-        """Drop hosts that nothing is known of but that they may be asked."""
+        """Drop hosts without any state beyond being ready for a request."""
         now_s = self.clock.monotonic_s()
         idle = [
             name

@@ -55,7 +55,7 @@ def embedded(address: Address) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one that anybody can reach, and so can every address embedded in it."""
+    """Whether an address is globally reachable, and so is every address embedded in it."""
     inner = embedded(address)
     if inner is not None:
         # tunnels are not a way to reach the web; a mapped address is only another spelling
@@ -70,7 +70,7 @@ async def system_lookup(host: str) -> Sequence[str]:
 
 
 class Guard(AbstractResolver):
-    """Resolves names to checked addresses, for the connector and for whoever wants to know beforehand."""
+    """Resolves names to checked addresses, for the connector and for checks before a request."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Guard(AbstractResolver):
         return tuple(dict.fromkeys(answers))
 
     def _place(self, host: str) -> tuple[str, int] | None:
-        """Return where the settings say that a host lives."""
+        """Return the address that the settings give for a host."""
         if not self._connect_to:
             return None
         labels = host.split(".")

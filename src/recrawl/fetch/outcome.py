@@ -1,4 +1,4 @@
-"""What a fetch can come to. Every case is a value of `Kind`; a fetch never raises.
+"""The possible results of a fetch. Every case is a value of `Kind`; a fetch never raises.
 
 Only OK carries a version of the page. NOT_MODIFIED says that the copy we have still holds. GONE is the host's own word
 (404, 410). Everything else says nothing about the page, so it can never be taken for a change.
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from recrawl.see.feeds import parse_date
 from recrawl.visits import Outcome
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case, values as received (latin-1)
@@ -88,7 +87,7 @@ class Hop:
 
 
 class FetchResult(NamedTuple):
-    """What one fetch came to."""
+    """The result of one fetch."""
 
     url: str  # as asked, in normal form where it has one
     kind: Kind
@@ -123,8 +122,3 @@ class FetchResult(NamedTuple):
             if key == name:
                 return value
         return ""
-
-    @property
-    def last_modified_at(self) -> float | None:
-        """When the host says that the page changed: a feature, never truth (it may be the future, 1970 or now)."""
-        return parse_date(self.header("last-modified"))

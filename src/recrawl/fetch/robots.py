@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309: what may be asked, how slowly, and where the sitemaps are.
+"""robots.txt by RFC 9309: what may be requested, how slowly, and where the sitemaps are.
 
 | the host answers | then |
 |---|---|
@@ -52,7 +52,7 @@ class _Entry:
 
 @dataclass
 class Robots:
-    """The robots.txt of every origin, each fetched once a day at most, by one asker at a time."""
+    """The robots.txt of every origin, each fetched at most once per day, by one task at a time."""
 
     clock: Clock
     settings: FetchSettings
@@ -62,7 +62,7 @@ class Robots:
     _changed: set[str] = field(default_factory=set)
 
     async def verdict(self, url: Url) -> tuple[Verdict, str]:
-        """Whether this page may be asked for, and if not, why."""
+        """Whether this page may be requested, and if not, why."""
         if not self.settings.obey_robots or url.path == "/robots.txt":
             return "allowed", ""
         entry = await self._current(url.origin)
@@ -86,7 +86,7 @@ class Robots:
         return [] if entry.rules is None else list(entry.rules.sitemaps)[:1_000]
 
     def known_sitemaps(self) -> list[tuple[str, str]]:
-        """Return (origin, sitemap) of every robots.txt that is in memory; nothing is asked for."""
+        """Return (origin, sitemap) of every robots.txt that is in memory; no request is made."""
         return [
             (origin, sitemap)
             for origin, entry in self._entries.items()
@@ -124,7 +124,7 @@ class Robots:
         return -limit <= age <= limit  # a calendar set back makes it negative: no reason to ask again
 
     async def close(self) -> None:
-        """Stop asking."""
+        """Cancel requests under way."""
         tasks = list(self._asking.values())
         for task in tasks:
             task.cancel()

@@ -10,7 +10,7 @@ from recrawl.errors import InputError
 
 @dataclass(frozen=True)
 class GateSettings:
-    """How politely hosts are asked."""
+    """Limits of politeness: pauses and connections per host."""
 
     min_delay_s: float = 1.0  # between the end of one answer and the next request
     max_delay_s: float = 30.0  # what a slow host can raise the delay to; a Crawl-delay may be longer

@@ -1,4 +1,4 @@
-"""Conditional requests: what to send, whether to believe a 304, and when to ask for the whole page all the same.
+"""Conditional requests: what to send, whether to trust a 304, and when to request the whole page as an audit.
 
 A host may claim "not modified" for ever. So after `audit_every` such answers in a row the page is fetched without
 validators; if its content had changed under an unchanged validator, its validators are not used again.
@@ -20,7 +20,7 @@ _EARLIEST = 3_653.0  # 1980: an older date is a default, not a date
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What a host gave us to ask "has it changed?" with, and how far it is believed."""
+    """ETag and Last-Modified of our copy, and how far the host's 304 answers are trusted."""
 
     etag: str = ""
     last_modified: str = ""
@@ -69,6 +69,6 @@ def usable(result: FetchResult) -> tuple[str, str]:
 
 
 def contradicts(result_etag: str, sent: Mapping[str, str]) -> bool:
-    """Whether a 304 names another version than the one we asked about."""
+    """Whether a 304 names another version than the one in the request."""
     asked = sent.get("If-None-Match", "")
     return bool(asked and result_etag) and result_etag.removeprefix("W/") != asked.removeprefix("W/")

@@ -33,7 +33,7 @@ _NOT_IN_HEADERS = ("\r", "\n", "\0")
 
 
 class _Connector(aiohttp.TCPConnector):
-    """A pool that never reuses a connection on which unasked-for bytes have arrived.
+    """A connection pool that never reuses a connection with unsolicited bytes.
 
     A host whose Content-Length is too small can leave a forged answer behind, to be taken for the next page's.
     """
@@ -87,7 +87,7 @@ class Wire:
         await self._connector.close()
 
     async def ask(self, url: Url, headers: Mapping[str, str]) -> Answer:
-        """Ask for a page and wait until its answer begins."""
+        """Send a request and wait for the head of its answer."""
         REUSED.set(False)
         origin = url.origin
         head = f"GET {url.href[len(origin) :]} HTTP/1.1\r\nHost: {origin[len(url.scheme) + 3 :]}\r\n{self._headers}"
@@ -133,7 +133,7 @@ class Wire:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Load the authorities that vouch for hosts: once, at the first https page."""
+        """Load the certificate authorities: once, at the first https page."""
         file = self._settings.tls_ca_file
         return ssl.create_default_context(cafile=str(file) if file else None)
 

@@ -1,18 +1,15 @@
-"""Bags of words: what the topic classifier reads of pages, and of the addresses and anchors of links.
+"""Bags of words of pages, and of the addresses and anchors of links, for the topic classifier.
 
-Words are runs of letters and digits, lower-cased; a word's bucket is the CRC-32 of its UTF-8 bytes modulo 2**18, as in
-the `terms` table of a recording, so that pages, addresses, anchors and keywords share one vocabulary. A bi-gram is
-hashed as its two words with a space between.
+Words and their buckets are those of recrawl.see.words and of the `terms` table of a recording, so that pages,
+addresses, anchors and keywords share one vocabulary. A bi-gram is hashed as its two words with a space between.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
-from zlib import crc32
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -21,9 +18,8 @@ from recrawl.columns import PageIds
 from recrawl.errors import InputError
 from recrawl.recording.recording import Recording
 from recrawl.recording.whole import spans
+from recrawl.see.words import BUCKETS, bucket_of, split_words
 
-BUCKETS = 2**18
-_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -31,7 +27,7 @@ class Bags(Protocol):
     """The words of every page."""
 
     def rows(self, pages: PageIds) -> csr_matrix:
-        """Counts of the words of these pages: one row a page, BUCKETS columns."""
+        """Counts of the words of these pages: one row per page, BUCKETS columns."""
         ...
 
 
@@ -46,25 +42,14 @@ class CountedBags:
         return self.counts[pages]
 
 
-@lru_cache(maxsize=200_000)
-def bucket(word: str) -> int:
-    """Return the bucket of a word or a bi-gram."""
-    return crc32(word.encode()) % BUCKETS
-
-
-def words(text: str) -> list[str]:
-    """Split a text into lower-case words."""
-    return _WORD.findall(text.lower())
-
-
 def address_words(address: str) -> list[str]:
     """Split an address into words: `sqlDocs/t-sql/create-table.md` is sql, docs, t, sql, create, table, md."""
-    return words(_CAMEL.sub(" ", address))
+    return split_words(_CAMEL.sub(" ", address))
 
 
 def words_and_bigrams(text: str) -> list[str]:
     """Return the words of a text and its pairs of neighbouring words (the paper's features)."""
-    found = words(text)
+    found = split_words(text)
     return found + [f"{a} {b}" for a, b in pairwise(found)]
 
 
@@ -73,7 +58,7 @@ def count_words(lists: Iterable[Sequence[str]]) -> csr_matrix:
     columns: list[int] = []
     starts = [0]
     for found in lists:
-        columns.extend(bucket(word) for word in found)
+        columns.extend(map(bucket_of, found))
         starts.append(len(columns))
     ones = np.ones(len(columns), dtype=np.float32)
     counts = csr_matrix((ones, np.array(columns, dtype=np.int32), np.array(starts)), shape=(len(starts) - 1, BUCKETS))

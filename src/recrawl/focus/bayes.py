@@ -6,16 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 from recrawl.focus.scores import DIRTY, FRONTIER, HEAD, MARKS, N_DIRTY, N_SEEN, PARENTS, STATUS, CrawlArrays, State
 
 RETRAIN_EVERY = 500  # pages between two trainings
 
 
 class LinkWords(NamedTuple):
-    """What the on-line link classifier has counted: words of links that led to good and to other pages."""
+    """The counts of the online link classifier: words of links that led to good and to other pages."""
 
     good: npt.NDArray[np.int64]
     other: npt.NDArray[np.int64]
@@ -30,16 +30,16 @@ def new_links(web: CrawlArrays) -> LinkWords:
     return LinkWords(known, known.copy(), np.zeros(words), np.zeros(len(web.start) - 1))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def forget(links: LinkWords) -> None:
-    """Begin a new crawl."""
+    """Reset the counts for a new crawl."""
     links.good[:] = 0
     links.other[:] = 0
     links.odds[:] = 0.0
     links.anchors[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def odds_of(web: CrawlArrays, state: State, links: LinkWords, number: int) -> float:
     """Log-odds that a URL is good: the words of its address, and of its anchors, averaged over the links to it."""
     odds = links.anchors[number] / state.row[number, PARENTS]
@@ -50,7 +50,7 @@ def odds_of(web: CrawlArrays, state: State, links: LinkWords, number: int) -> fl
     return odds
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def learn(web: CrawlArrays, state: State, links: LinkWords, number: int) -> None:
     """Count the words of a downloaded page's address and anchors for its class; read the anchors of its own links."""
     page = state.page[number]
@@ -70,7 +70,7 @@ def learn(web: CrawlArrays, state: State, links: LinkWords, number: int) -> None
             links.anchors[state.target[e]] += links.odds[web.anchor[j]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def retrain(web: CrawlArrays, state: State, links: LinkWords) -> None:
     """Make log-odds of the counts (Laplace's rule); all of the frontier must be ranked anew."""
     words = len(links.odds)

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import njit
 
-from recrawl.columns import BoolArray, IntArray, PageIds
+from recrawl.columns import IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.focus.resolve import PUBLISHED, Addresses, Mounts
 from recrawl.recording.recording import Recording
@@ -45,10 +45,6 @@ class CrawlGraph:
     def source(self) -> IntArray:
         """The page that each link is on."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.start))
-
-    def out_links(self, page: int) -> IntArray:
-        """The pages that `page` links to."""
-        return self.out[self.start[page] : self.start[page + 1]]
 
     def distances(self, seeds: PageIds) -> IntArray:
         """Links on the shortest path from the nearest seed to each page; UNREACHED where there is none."""
@@ -120,11 +116,6 @@ def _by_address(alive: Recording, places: PageIds, source: PageIds, paths: Colum
     return found
 
 
-def reachable(graph: CrawlGraph, seeds: PageIds) -> BoolArray:
-    """Which pages a crawl from these seeds can ever download."""
-    return np.asarray(graph.distances(seeds) != UNREACHED)
-
-
 def check_seeds(graph: CrawlGraph, seeds: PageIds) -> PageIds:
     """Return the seeds once each; raise InputError if there are none or one lies outside the graph."""
     if not len(seeds):
@@ -135,7 +126,7 @@ def check_seeds(graph: CrawlGraph, seeds: PageIds) -> PageIds:
     return np.asarray(np.unique(seeds), dtype=np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _distances(start: IntArray, out: IntArray, seeds: PageIds) -> IntArray:
     distance = np.full(len(start) - 1, UNREACHED, dtype=np.int32)
     queue = np.empty(len(start) - 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Many crawls at once: strategies times seeds of chance, on several cores; the results do not depend on how many.
+"""Many crawls at once: strategies times random seeds, on several cores; the results do not depend on how many.
 
 The compiled simulator releases the interpreter's lock, so threads suffice and the web is held once.
 """
@@ -12,11 +12,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from recrawl.columns import FloatArray, PageIds, mix
+from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.focus.scores import CrawlArrays
 from recrawl.focus.simulator import Desk, FocusedCrawl, new_desk, simulate
 from recrawl.focus.strategy import Strategy
+from recrawl.hashing import mix
 from recrawl.progress import Advance, silent
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ class Fleet:
         runs: Sequence[int],
         advance: Advance = silent,
     ) -> list[list[FocusedCrawl]]:
-        """Run every strategy with every seed of chance; returns crawls[strategy][run]."""
+        """Run every strategy with every random seed; returns crawls[strategy][run]."""
         tasks = [(strategy, run) for strategy in strategies for run in runs]
         done = self._each(lambda task: self.crawl(task[0], seeds, pages, task[1]), tasks, advance)
         return [done[i * len(runs) : (i + 1) * len(runs)] for i in range(len(strategies))]
@@ -86,5 +87,5 @@ def fitness(crawl: FocusedCrawl, explore: float = 0.0) -> float:
 
 
 def chances(seed: int, runs: int) -> list[int]:
-    """Seeds of chance for so many crawls, drawn from one seed."""
+    """Random seeds for so many crawls, drawn from one seed."""
     return [int(number >> np.uint64(1)) for number in mix(np.arange(runs), seed)]

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.focus.bayes import LinkWords, odds_of
 from recrawl.focus.scores import (
     ANCESTOR,
@@ -42,13 +43,14 @@ from recrawl.focus.scores import (
     CrawlArrays,
     State,
 )
+from recrawl.hashing import GOLDEN, scramble
 
 FILL = 50  # so many URLs are taken at a time
 BLOCK = 64  # URLs in a block of the frontier
 REBASE_EVERY = 64  # fillings between two full readings of the frontier; more often at first
 FARTHEST = 2**31  # links from the seeds that no URL can be
 CHANCE = 2.0**-93  # equal ranks differ by a chance below 2**-40, so that few of them are really equal
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+scrambled = kernel(scramble)
 
 
 class Frontier(NamedTuple):
@@ -85,7 +87,7 @@ def new_frontier(pages: int) -> Frontier:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def empty(frontier: Frontier) -> None:
     """Begin a new crawl."""
     frontier.size[:] = 0
@@ -95,22 +97,13 @@ def empty(frontier: Frontier) -> None:
     frontier.base[:] = 0.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def scramble(key: int) -> int:
-    """The splitmix64 finaliser, as in recrawl.columns."""
-    z = uint64(key)
-    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return z ^ (z >> uint64(31))
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: int) -> None:
+@kernel(error_model="numpy")
+def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: np.uint64) -> None:
     """Make room in the frontier for the URLs that were discovered since the last filling (seeds are none)."""
     host, part, row, entered = frontier.host, frontier.part, state.row, 0
     for number in range(frontier.size[1], state.tally[N_SEEN]):
         host[number] = web.host[state.page[number]]
-        frontier.chance[number] = CHANCE * (scramble(uint64(state.page[number]) + seed * GOLDEN) >> uint64(11))
+        frontier.chance[number] = CHANCE * (scrambled(uint64(state.page[number]) + seed * GOLDEN) >> uint64(11))
         for j in range(4):
             part[number, j] = 0.0
         part[number, 2] = -np.inf
@@ -119,7 +112,7 @@ def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: int) -> None
     frontier.size[1] = state.tally[N_SEEN]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def rank(
     web: CrawlArrays, state: State, frontier: Frontier, links: LinkWords, weights: FloatArray, within: IntArray
 ) -> None:
@@ -164,7 +157,7 @@ def rank(
     state.tally[N_DIRTY] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _lift(part: FloatArray, top: FloatArray, place: int, per_out: float, per_in: float) -> None:
     """Keep the bounds of a block above the URL at `place`."""
     block = place // BLOCK
@@ -174,8 +167,8 @@ def _lift(part: FloatArray, top: FloatArray, place: int, per_out: float, per_in:
     top[block, 3] = max(top[block, 3], part[place, 3])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
+@kernel(error_model="numpy")
+def best(state: State, frontier: Frontier, seed: np.uint64) -> npt.NDArray[np.int32]:
     """The FILL URLs of highest rank, best first.
 
     First the blocks that may hold ranks as high as the last filling chose are read; then those of the others whose
@@ -214,7 +207,7 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
                 rank += part[i, 3] * host_score[frontier.host[i]]
                 if rank == -np.inf or (held == keep and rank < ranks[keep - 1]):
                     continue
-                tie = scramble(uint64(state.page[i]) + seed * GOLDEN)
+                tie = scrambled(uint64(state.page[i]) + seed * GOLDEN)
                 if held == keep and rank == ranks[keep - 1] and tie > ties[keep - 1]:
                     continue
                 held = min(held + 1, keep)
@@ -227,7 +220,7 @@ def best(state: State, frontier: Frontier, seed: int) -> npt.NDArray[np.int32]:
     return numbers
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _bound(part: FloatArray, top: FloatArray, block: int, size: int, per_out: float, per_in: float) -> None:
     """Compute the bounds of a block anew."""
     hub = authority = rank = host = -np.inf

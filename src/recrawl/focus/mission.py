@@ -51,7 +51,7 @@ class Mission:
         return Seeding(checked, self.web.graph.distances(checked))
 
     def examples(self, seed: int = 0) -> Seeding:
-        """Start from the pages that the topic was taught with, as the paper evolves; from some of them if that is most.
+        """Start from the training examples of the topic, as in the paper; from a part if they are most of the pages.
 
         A crawl that starts from most of the relevant pages has little to find.
         """

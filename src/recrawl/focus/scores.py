@@ -31,9 +31,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 
 LEVELS = 5
 SCORES = ("HUB", "AUTHORITY", "COMM_in", "COMM_out", *(f"PARENT_{k}" for k in range(1, LEVELS + 1)))
@@ -57,7 +57,7 @@ DIRTY, GROWN, MEMBER, LEVEL = 1, 2, 4, 8  # marks; LEVEL and the three bits afte
 
 
 class CrawlArrays(NamedTuple):
-    """What the simulator reads: the link graph and the classifier's judgement of every page."""
+    """The simulator's input: the link graph and the classifier's score of every page."""
 
     start: IntArray
     out: IntArray
@@ -124,9 +124,9 @@ def new_state(web: CrawlArrays) -> State:
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def clear(state: State) -> None:
-    """Forget the last crawl."""
+    """Reset the state for a new crawl."""
     seen = state.tally[N_SEEN]
     for i in range(seen):
         state.number[state.page[i]] = UNSEEN
@@ -137,7 +137,7 @@ def clear(state: State) -> None:
     state.host_good[:] = 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def see_seed(state: State, page: int) -> int:
     """Put a seed into the community and among the URLs that are being downloaded; return its number."""
     number = state.tally[N_SEEN]
@@ -153,8 +153,8 @@ def see_seed(state: State, page: int) -> int:
 # more than the work itself.
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def download(web: CrawlArrays, state: State, number: int, levels: int, hinted: bool) -> None:
+@kernel(error_model="numpy")
+def download(web: CrawlArrays, state: State, number: int, levels: int, hinted: bool | np.bool_) -> None:
     """Download a URL: it joins D (and C, if good), its links become known, the scores of their targets follow.
 
     Only `levels` generations of ancestors are kept up, and anchors only if `hinted`.
@@ -211,7 +211,7 @@ def download(web: CrawlArrays, state: State, number: int, levels: int, hinted: b
     state.host_good[web.host[page]] += 1 if web.good[page] else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _look_up(web: CrawlArrays, state: State, first: int, last: int, depth: int) -> int:
     """Number the targets of these links, new ones as they come; return how many are in the community."""
     row, inside, seen = state.row, 0, state.tally[N_SEEN]
@@ -230,7 +230,7 @@ def _look_up(web: CrawlArrays, state: State, first: int, last: int, depth: int) 
     return inside
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _tell_parents(web: CrawlArrays, state: State, number: int) -> None:
     """Note for every downloaded page with a link to the new member that it has one more."""
     row = state.row
@@ -245,7 +245,7 @@ def _tell_parents(web: CrawlArrays, state: State, number: int) -> None:
         link = state.earlier[link - 1]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def settle(web: CrawlArrays, state: State, levels: int) -> None:
     """Carry on what is noted: ancestors level by level, then new members among the links of downloaded pages."""
     row, wide, targets, queue, tally, dirty = state.row, state.wide, state.target, state.queue, state.tally, state.dirty
@@ -285,27 +285,6 @@ def settle(web: CrawlArrays, state: State, levels: int) -> None:
                 dirty[tally[N_DIRTY]] = target
                 tally[N_DIRTY] += 1
     tally[N_GROWN] = 0
-
-
-def scores_of(web: CrawlArrays, state: State, page: int) -> FloatArray:
-    """Return the settled scores of a URL, in the order of SCORES + EXTRAS (QUEUE and BAYES are the simulator's)."""
-    number = state.number[page]
-    row, tally = state.row[number], state.tally
-    ave_out = tally[N_LINKS] / tally[N_DOWNLOADED]
-    ave_in = tally[N_LINKS] / tally[N_SEEN]
-    parents = [web.value[row[ANCESTOR + k]] for k in range(LEVELS)]
-    host = web.host[page]
-    return np.array(
-        [
-            row[MOST_LINKS] / ave_out,
-            row[PARENTS] / ave_in,
-            row[FROM_COMMUNITY] / row[PARENTS],
-            state.wide[number, WIDE_COMM_OUT] / UNIT,
-            *parents,
-            state.hint[number],
-            state.host_good[host] / (state.host_all[host] + 1),
-        ]
-    )
 
 
 def classifier_order(svm: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, uint64
+from numba import uint64
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.focus.bayes import RETRAIN_EVERY, LinkWords, forget, learn, new_links, retrain
-from recrawl.focus.frontier import FILL, GOLDEN, Frontier, best, empty, enter, new_frontier, rank, scramble
+from recrawl.focus.frontier import FILL, Frontier, best, empty, enter, new_frontier, rank, scrambled
 from recrawl.focus.scores import (
     ALL_SCORES,
     ANCHOR,
@@ -35,6 +36,7 @@ from recrawl.focus.scores import (
     see_seed,
     settle,
 )
+from recrawl.hashing import GOLDEN
 
 FILL_AT = 50  # the current list is filled when so many URLs are left
 
@@ -94,7 +96,7 @@ def simulate(
     return FocusedCrawl(pages_, depth[:count], web.good[pages_])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _crawl(
     web: CrawlArrays,
     state: State,
@@ -103,7 +105,7 @@ def _crawl(
     seeds: PageIds,
     weights: FloatArray,
     within: IntArray,
-    seed: int,
+    seed: np.uint64,
     downloaded: PageIds,
     depth: IntArray,
 ) -> int:
@@ -157,20 +159,20 @@ def _crawl(
     return n
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _levels(weights: FloatArray) -> int:
-    """How many generations of ancestors the weights ask for."""
+    """How many generations of ancestors have a weight."""
     for k in range(LEVELS, 0, -1):
         if weights[:, PARENT + k - 1].any():
             return k
     return 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _draw(stamp: IntArray, total: int, luck: npt.NDArray[np.uint64]) -> int:
     """Spin the roulette wheel: a place with probability proportional to its time stamp."""
     luck[0] += GOLDEN
-    left = np.int64(scramble(luck[0]) % uint64(total))
+    left = np.int64(scrambled(luck[0]) % uint64(total))
     i = 0
     while left >= stamp[i]:
         left -= stamp[i]

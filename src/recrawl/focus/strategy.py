@@ -45,7 +45,7 @@ class Strategy:
 
     @property
     def weights(self) -> FloatArray:
-        """The weights as the simulator reads them: a row a part, in the order of ALL_SCORES."""
+        """The weights as the simulator reads them: one row per part, in the order of ALL_SCORES."""
         return np.array([[float(part.get(score, 0.0)) for score in ALL_SCORES] for part in self.parts])
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ def to_json(strategy: Strategy) -> str:
 
 
 def from_json(text: str, where: str = "strategy") -> Strategy:
-    """Read a strategy; what is wrong is said in one line."""
+    """Read a strategy; an error is one line."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as wrong:

@@ -1,4 +1,4 @@
-"""What a crawl is looking for: a linear support vector machine that judges pages by their words.
+"""The topic of a focused crawl: a linear support vector machine that classifies pages by their words.
 
 A topic is given as
 
@@ -25,8 +25,8 @@ from sklearn.svm import LinearSVC
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS, bucket, words
 from recrawl.focus.web import TopicalWeb
+from recrawl.see.words import BUCKETS, bucket_of, split_words
 
 POSITIVES, NEGATIVES = 139, 700  # section 3
 KEYWORD_EXAMPLES = 100
@@ -196,7 +196,7 @@ def _in_folder(web: TopicalWeb, folder: str) -> BoolArray:
 
 def _matching(web: TopicalWeb, text: str) -> PageIds:
     """The pages that hold most of the keywords, and of these the ones that hold them most often."""
-    buckets = sorted({bucket(word) for word in words(text)})
+    buckets = sorted({bucket_of(word) for word in split_words(text)})
     if not buckets:
         raise InputError(f"topic 'words:{text}' holds no word")
     score = np.zeros(len(web))
@@ -212,7 +212,7 @@ def _matching(web: TopicalWeb, text: str) -> PageIds:
 
 
 def read_addresses(what: str) -> list[str]:
-    """Read addresses: `A,B`, or `@FILE` with one a line."""
+    """Read addresses: `A,B`, or `@FILE` with one per line."""
     if not what.startswith("@"):
         return [part.strip() for part in what.split(",") if part.strip()]
     try:

@@ -1,4 +1,4 @@
-"""A made-up web with topics: locality, tunnels and hubs.
+"""A synthetic web with topics: locality, tunnels and hubs.
 
 Pages lie on hosts, and most pages of a host are about its main topic. A topic's hosts form clusters: topical links
 stay in the cluster, so a crawler cannot go from one to the next along relevant pages alone. Clusters are joined by
@@ -20,9 +20,9 @@ from scipy.sparse import csr_matrix
 
 from recrawl.columns import IntArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.bags import BUCKETS
 from recrawl.focus.crawl_graph import make_graph
 from recrawl.focus.web import TopicalWeb, WordLists
+from recrawl.see.words import BUCKETS
 
 DEFAULT_PAGES = 200_000
 SMALLEST = 2_000
@@ -54,7 +54,7 @@ ANCHOR_WORDS = 2
 
 @dataclass(frozen=True)
 class _Plan:
-    """Who is where: hosts in a row, topics, and the pages of each cluster one after another."""
+    """The layout: hosts in a row, topics, and the pages of each cluster one after another."""
 
     host: IntArray
     host_start: IntArray

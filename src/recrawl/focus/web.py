@@ -1,4 +1,4 @@
-"""A web with words to crawl for a topic: of a recording, or made up (`synthetic`).
+"""A web with words to crawl for a topic: of a recording, or synthetic.
 
 Both are the same to the simulator: a link graph, the words of every page, of its address and, where known, of the
 anchors of its links.
@@ -14,9 +14,10 @@ import numpy as np
 
 from recrawl.columns import BoolArray, IntArray
 from recrawl.errors import InputError
-from recrawl.focus.bags import Bags, address_words, bags_of, bucket
+from recrawl.focus.bags import Bags, address_words, bags_of
 from recrawl.focus.crawl_graph import CrawlGraph, graph_of
 from recrawl.recording.recording import Recording
+from recrawl.see.words import bucket_of
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class TopicalWeb:
 
 
 def open_web(data: str, *, seed: int = 0, pages: int = 0) -> TopicalWeb:
-    """Open a web by name: the folder of a recording, or `synthetic` for a made-up one."""
+    """Open a web by name: the folder of a recording, or `synthetic`."""
     if data == "synthetic" and not Path(data).exists():
         from recrawl.focus.topical_web import DEFAULT_PAGES, synthetic_web
 
@@ -64,7 +65,7 @@ def web_of(recording: Recording, at: float | None = None) -> TopicalWeb:
     graph = graph_of(alive, when)
     if not graph.links:
         raise InputError(f"{recording.name}: no link of day {when:g} leads to a recorded page")
-    lists = [[bucket(word) for word in address_words(url)] for url in graph.urls]
+    lists = [[bucket_of(word) for word in address_words(url)] for url in graph.urls]
     start = np.concatenate([[0], np.cumsum([len(words) for words in lists])]).astype(np.int64)
     words = np.array([word for words in lists for word in words], dtype=np.int32)
     return TopicalWeb(recording.name, graph, bags_of(alive), WordLists(start, words))

@@ -1,20 +1,42 @@
-"""models/policy.json: the policy that a crawl's own history favours. A name with numbers, never code."""
+"""models/policy.json: the policy that a crawl's own history favours. A name with numbers, never code.
+
+Files in a crawl's settings and in its choice are named relative to the crawl's folder, wherever one stands. They are
+formulas, never Python files: to look at a folder that somebody else made must not run what is in it.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from recrawl.errors import InputError, StoreError
 from recrawl.live.directory import CrawlDirectory
-from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Setting
 
 FORMAT = 1
 MAX_BYTES = 1 << 20
 AUTO = "auto"
+DEFAULT = "learned"  # until something was learnt
+_FILE = re.compile(r"(?<=gp:)[^,()]+")
+_CODE = re.compile(r"\.py\s*:")
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """The policy that was best on the crawl's history, and what every candidate reached."""
+
+    policy: str
+    measure: str
+    cycle_days: float
+    values: dict[str, float]
+    notes: tuple[str, ...] = field(default=(), compare=False)  # not kept
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what models/policy.json holds."""
+        return {name: value for name, value in asdict(self).items() if name != "notes"}
 
 
 def path_of(directory: CrawlDirectory) -> Path:
@@ -22,14 +44,40 @@ def path_of(directory: CrawlDirectory) -> Path:
     return directory.path / "models" / "policy.json"
 
 
-def resolve(directory: CrawlDirectory, policy: str) -> str:
-    """Return the policy that a setting means: `auto` is what was learnt, or else the best that needs no learning."""
+def within(directory: CrawlDirectory, policy: str) -> str:
+    """Return the spec with the files that are in the crawl's folder named from where we stand."""
+
+    def found(match: re.Match[str]) -> str:
+        path = directory.path / match[0]
+        return str(path) if path.is_file() else match[0]
+
+    return _FILE.sub(found, policy)
+
+
+def without(directory: CrawlDirectory, policy: str) -> str:
+    """Return the spec with the files that are in the crawl's folder named relative to it."""
+    return policy.replace(f"{directory.path}{os.sep}", "") if directory.path != Path() else policy
+
+
+def resolve(directory: CrawlDirectory, policy: str | None = None) -> str:
+    """Return the policy that the settings mean: `auto` is what was learnt, or else the default."""
+    from recrawl.policies.catalogue import make_policy
+    from recrawl.policy import Setting
+
+    policy = policy or directory.config().policy
+    if _CODE.search(policy):
+        raise InputError(f"{directory.path / 'recrawl.toml'}: a crawl's settings name no code; use --policy {policy}")
     if policy != AUTO:
-        return policy
+        return within(directory, policy)
     chosen = load(directory)
-    if chosen is not None:
-        return str(chosen["policy"])
-    return "learned" if "learned" in policies else "bayes"
+    if chosen is None:
+        return DEFAULT
+    policy = within(directory, str(chosen["policy"]))
+    try:
+        make_policy(policy, Setting())
+    except InputError as error:
+        raise _unusable(directory, error) from None
+    return policy
 
 
 def load(directory: CrawlDirectory) -> dict[str, Any] | None:
@@ -43,15 +91,20 @@ def load(directory: CrawlDirectory) -> dict[str, Any] | None:
         told = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(told, dict) or told.get("format") != FORMAT or not isinstance(told.get("policy"), str):
             raise ValueError("not a choice of this version")
-        make_policy(told["policy"], Setting())
-    except (OSError, ValueError, InputError) as wrong:
-        raise StoreError(f"{path} cannot be used ({wrong}); delete it or run `recrawl learn`") from None
+        if _CODE.search(told["policy"]):
+            raise ValueError("it names code")
+    except (OSError, ValueError) as error:
+        raise _unusable(directory, error) from None
     return told
 
 
-def save(directory: CrawlDirectory, choice: dict[str, Any]) -> None:
+def _unusable(directory: CrawlDirectory, error: Exception) -> StoreError:
+    return StoreError(f"{path_of(directory)} cannot be used ({error}); delete it or run `recrawl learn`")
+
+
+def save(directory: CrawlDirectory, choice: PolicyChoice) -> None:
     """Write the choice, whole or not at all."""
-    write(path_of(directory), (json.dumps({"format": FORMAT, **choice}, indent=2) + "\n").encode())
+    write(path_of(directory), (json.dumps({"format": FORMAT, **choice.to_dict()}, indent=2) + "\n").encode())
 
 
 def write(path: Path, content: bytes) -> None:

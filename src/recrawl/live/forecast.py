@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recrawl.errors import InputError
 from recrawl.live.rebuild import rebuild
-from recrawl.live.session import Order
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
-from recrawl.policy import Setting
+from recrawl.policy import Explains, Setting, explainer_of
 
 
 @dataclass(frozen=True)
@@ -29,14 +31,17 @@ class Forecast:
     gone: bool
     planned: int | None  # place in the plan of the cycle that is running
     due_at: float | None
+    explanation: str = ""  # the policy's own words, where it explains itself
 
     @property
     def why(self) -> str:
-        """Say it in one line."""
+        """Say it: in one line, or in the words of a policy that explains itself."""
         if self.gone:
             return "never: the page is gone"
         if self.planned is not None:
             return f"in the cycle that is running: planned by {self.policy}"
+        if self.explanation:
+            return f"by {self.policy}, {self.explanation}"
         if self.rank is None:
             return f"not soon: {self.policy} does not choose it now"
         said = f"rank {self.rank} of {self.pages} by {self.policy}, budget {self.budget}"
@@ -50,32 +55,40 @@ class Forecast:
         return f"{when}: {said} ({seen})"
 
 
-def forecast(store: Store, page: int, order: Order) -> Forecast:
+def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
-    policy = make_policy(order.policy, Setting(seed=order.seed))
-    memory = rebuild(store, policy, cycle_days=order.cycle_days, seed=order.seed)
-    last, done = store.db.execute("select max(at), min(done) from cycles").fetchone() or (None, None)
-    planned = store.db.execute("select rank from plan where page = ?", (page,)).fetchone()
-    if done != 0:
+    policy = make_policy(policy_name, Setting(seed=plan.seed))
+    memory = rebuild(store, policy, replace(plan, site_cap=0))
+    last, running = store.last_due_at(), store.running()
+    if running is None:
         memory.begin_cycle()
-    due_at = None if last is None else float(last) + (order.cycle_days if done else 0.0)
+    due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
     eligible = memory.eligible()
     alive = int((memory.known & ~memory.gone).sum())
-    budget = order.budget if isinstance(order.budget, int) else max(1, round(order.budget * alive))
-    ranked = policy.choose(memory, int(eligible.sum()), due_at or 0.0)
+    explainer, budget = explainer_of(policy), plan.visits_among(alive)
+    asked = int(eligible.sum()) if explainer is None else min(budget, int(eligible.sum()))
+    policy.begin(memory, due_at or 0.0)
+    ranked = policy.choose(memory, asked, due_at or 0.0) if asked else NO_PAGES
     place = np.flatnonzero(ranked == page)
     score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
-    held = memory.last_cycle[page] >= 0
     return Forecast(
-        policy=order.policy,
+        policy=policy_name,
         rank=int(place[0]) + 1 if len(place) else None,
         pages=int(eligible.sum()),
         budget=budget,
         score=score,
-        waited_cycles=float(memory.waited()[page]) if held else None,
+        waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
         visits=int(memory.n[page]),
         changes=int(memory.changes[page]),
         gone=bool(memory.gone[page]),
-        planned=None if planned is None else int(planned[0]),
+        planned=store.planned_rank(page),
         due_at=due_at,
+        explanation="" if explainer is None else _explained(explainer, page),
     )
+
+
+def _explained(explainer: Explains, page: int) -> str:
+    try:
+        return str(explainer.explain(page))
+    except InputError as error:
+        return str(error)

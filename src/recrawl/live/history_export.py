@@ -12,24 +12,21 @@ from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.live.store import Store
 from recrawl.recording.tables import Column
-from recrawl.visits import Outcome
 
 Tables = dict[str, dict[str, Column]]
 
 
 def to_tables(store: Store) -> Tables:
     """Return the tables of a recording: sites, pages, changes and links."""
-    rows = store.db.execute(
-        "select at from cycles c where exists (select 1 from visits v where v.cycle = c.cycle) order by cycle"
-    ).fetchall()
-    cycles = np.array([row[0] for row in rows], dtype=np.float64)
+    cycles = np.array(store.visited_at(), dtype=np.float64)
     if len(cycles) < 2 or cycles[-1] <= cycles[0]:
         raise InputError("nothing to export: the crawl needs at least two cycles")
+    pages = _pages(store, cycles)
     return {
         "sites": _sites(store, float(cycles[-1] - cycles[0])),
-        "pages": _pages(store, cycles),
+        "pages": pages,
         "changes": _changes(store, cycles),
-        "links": _links(store, cycles),
+        "links": _links(store, cycles, set(pages["page_id"].tolist())),
     }
 
 
@@ -40,23 +37,17 @@ def _days(times: FloatArray, cycles: FloatArray) -> FloatArray:
 
 
 def _sites(store: Store, days: float) -> dict[str, Column]:
-    rows = store.db.execute("select host, name from hosts order by host").fetchall()
+    hosts = store.hosts()
     return {
-        "site_id": np.array([host for host, _ in rows], dtype=np.int32),
-        "repo": np.array([name for _, name in rows], dtype=object),
-        "kind": np.full(len(rows), "crawl", dtype=object),
-        "days": np.full(len(rows), days),
+        "site_id": np.array(list(hosts), dtype=np.int32),
+        "repo": np.array(list(hosts.values()), dtype=object),
+        "kind": np.full(len(hosts), "crawl", dtype=object),
+        "days": np.full(len(hosts), days),
     }
 
 
 def _pages(store: Store, cycles: FloatArray) -> dict[str, Column]:
-    rows = store.db.execute(
-        "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end),"
-        " (select n.words from versions n where n.page = p.page order by n.visit limit 1)"
-        " from pages p join visits v on v.page = p.page where v.outcome <> ?"
-        " group by p.page having min(v.outcome) < ? order by p.page",
-        (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
-    ).fetchall()
+    rows = store.lives()
     born, died = (_days(np.array([row[i] for row in rows], dtype=np.float64), cycles) for i in (3, 4))
     return {
         "page_id": np.array([row[0] for row in rows], dtype=np.int32),
@@ -70,11 +61,7 @@ def _pages(store: Store, cycles: FloatArray) -> dict[str, Column]:
 
 
 def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
-    rows = store.db.execute(
-        "select v.page, at, change_size, new_internal, new_external, ifnull(words, 0)"
-        " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
-        (int(Outcome.CHANGED),),
-    ).fetchall()
+    rows = store.changes()
     columns = np.array(rows, dtype=np.float64).reshape(-1, 6).T
     return {
         "page_id": columns[0].astype(np.int32),
@@ -87,9 +74,7 @@ def _changes(store: Store, cycles: FloatArray) -> dict[str, Column]:
     }
 
 
-def _links(store: Store, cycles: FloatArray) -> dict[str, Column]:
-    ask = "select page from visits where outcome < ? group by page"
-    seen = {page for (page,) in store.db.execute(ask, (int(Outcome.GONE),))}
+def _links(store: Store, cycles: FloatArray, seen: set[int]) -> dict[str, Column]:
     rows = [
         (page, since, until, internal, target_page if target_page in seen else None, target)
         for page, target, target_page, internal, _, since, until in store.links()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from recrawl.clock import Clock
-from recrawl.live.world import Noted
+from recrawl.live.recorder import Noted
 from recrawl.visits import Outcome
 
 MAX_BYTES = 64 << 20  # then the log becomes log.1.jsonl, and a new one begins

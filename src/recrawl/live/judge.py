@@ -9,7 +9,7 @@ from http import HTTPStatus
 
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS, Validators
-from recrawl.live.store import Copy, SeenLinks, VisitRecord
+from recrawl.live.store_visits import Copy, SeenLinks, VisitRecord
 from recrawl.see.fingerprint import digest_of_bytes
 from recrawl.see.page import SeenPage, see_page
 from recrawl.urls.url import host_of
@@ -41,7 +41,6 @@ def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[Visi
         validators=_noted(kept, copy, validators),
         title=seen.title,
         digest=seen.digest if version else None,
-        simhash=seen.simhash,
         words=seen.words,
         links=links,
         links_digest=links_digest,

@@ -27,7 +27,6 @@ from recrawl.urls.urlindex import url_hashes
 
 SHARE = 0.1  # of a cycle's budget, at most, for sitemaps and feeds
 MAX_WAIT_CYCLES = 32
-PER_HOST = 1_000  # sitemaps and feeds that are kept for a host
 MOST_HINTS = 100_000
 
 
@@ -53,12 +52,8 @@ class Signals:
         """Ask for what is due in this cycle, and record what it says."""
         with self.store.transaction():
             base = [(host_of(f"{origin}/"), normalise(url, Base(f"{origin}/"))) for origin, url in self._named()]
-            add_feeds(self.store, [(host, url, None) for host, url in base if url])
-        due = self.store.db.execute(
-            "select url, host, validators, wait_cycles from feeds where asked_cycle is null or asked_cycle < ? and"
-            " (asked_cycle + wait_cycles <= ? or said_at is not read_said_at) order by asked_cycle, url limit ?",
-            (cycle, cycle, max(1, int(SHARE * budget)) if budget > 1 else 0),
-        ).fetchall()
+            self.store.add_feeds([(host, url, None) for host, url in base if url])
+        due = self.store.due_feeds(cycle, max(1, int(SHARE * budget)) if budget > 1 else 0)
         results = await asyncio.gather(*(self._ask(url, validators) for url, _, validators, _ in due))
         found = announced = 0
         with self.store.transaction():
@@ -66,26 +61,14 @@ class Signals:
                 new, changed, validators = self._take(host, at, told, result, last_visit)
                 found, announced = found + new, announced + changed
                 wait = 1 if new or changed else min(2 * wait, MAX_WAIT_CYCLES)
-                self.store.db.execute(
-                    "update feeds set asked_cycle = ?, wait_cycles = ?, validators = ?, read_said_at = said_at"
-                    " where url = ?",
-                    (cycle, wait, validators, url),
-                )
-            self.store.db.executemany(
-                "insert or replace into templates (template, pages) values (?, ?)", self.discovery.export_grown()
-            )
-            self.store.db.execute("update cycles set heard = ? where cycle = ?", (len(due), cycle))
+                self.store.feed_read(url, cycle, wait, validators)
+            self.store.keep_templates(self.discovery.export_grown())
+            self.store.note_heard(cycle, len(due))
         return Heard(len(due), found, announced)
 
     def hints(self, least: float = 0.5) -> PageIds:
         """Return the pages that are said to have changed, by sites that were right at least so often."""
-        rows = self.store.db.execute(
-            "select page from announced join pages using (page) join hosts using (host) where pending"
-            " and signals_true + 1.0 >= ? * (signals_true + signals_false + 2)"
-            " order by (signals_true + 1.0) / (signals_true + signals_false + 2) desc, said_at, page limit ?",
-            (least, MOST_HINTS),
-        )
-        return np.array([page for (page,) in rows], dtype=np.int64)
+        return np.array(self.store.pages_announced(least, MOST_HINTS), dtype=np.int64)
 
     def _named(self) -> list[tuple[str, str]]:
         return self.fetcher.robots.known_sitemaps()
@@ -103,7 +86,7 @@ class Signals:
         feed = read_feed(result.body, result.final_url)
         validators = json.dumps(asdict(Validators(**json.loads(told)).after(result, changed=True)))
         if feed.kind == "index":
-            add_feeds(self.store, [(host, entry.url, entry.changed_at) for entry in feed.entries])
+            self.store.add_feeds([(host, entry.url, entry.changed_at) for entry in feed.entries])
             return 0, 0, validators
         return (*self._take_pages(feed, at, last_visit), validators)
 
@@ -120,28 +103,14 @@ class Signals:
 
     def _announce(self, known: Sequence[tuple[int, FeedEntry]], at: float, last_visit: FloatArray) -> int:
         """Note when pages changed as their site says; count those that did so after our last visit."""
-        ask = "select said_at from announced where page = ?"
         rows = []
         for page, entry in known:
             said_at = entry.changed_at
             if said_at is None or said_at > at + 1 or page >= len(last_visit):
                 continue  # the future is no news
-            before = self.store.db.execute(ask, (page,)).fetchone()
-            if before is not None and before[0] == said_at:
+            if self.store.announced_at(page) == said_at:
                 continue
             latest_at = said_at + 1 if said_at.is_integer() else said_at  # a bare date: any time of that day
             rows.append((page, said_at, int(latest_at > last_visit[page])))
-        self.store.db.executemany("insert or replace into announced values (?, ?, ?)", rows)
+        self.store.announce(rows)
         return sum(pending for _, _, pending in rows)
-
-
-def add_feeds(store: Store, feeds: Sequence[tuple[str, str, float | None]]) -> None:
-    """Note sitemaps and feeds (host, URL, when it changed as its index says), within a transaction."""
-    for host in {host for host, _, _ in feeds}:
-        room = PER_HOST - store.db.execute("select count(*) from feeds where host = ?", (host,)).fetchone()[0]
-        rows = [feed for feed in feeds if feed[0] == host]
-        store.db.executemany(
-            "update feeds set said_at = ? where url = ?", [(said, url) for _, url, said in rows if said]
-        )
-        rows = [row for row in rows if not store.db.execute("select 1 from feeds where url = ?", row[1:2]).fetchone()]
-        store.db.executemany("insert or ignore into feeds (host, url, said_at) values (?, ?, ?)", rows[: max(0, room)])

@@ -39,7 +39,6 @@ create table pages (
     validators text not null default '{}', -- ETag and Last-Modified with how far they are believed, as JSON
     title text,
     digest blob,                           -- of the copy we hold; null until the first visit
-    simhash integer,
     links_digest blob,                     -- of its links as last seen: the same digest, the same links
     misses integer not null default 0      -- answers "not found" in a row
 ) strict;

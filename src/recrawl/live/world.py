@@ -1,42 +1,35 @@
 """The live web as a world: visits go out politely, and each is on disk before it counts.
 
 Pages are asked host by host, one after the other in the policy's order, many hosts at once. What comes in is recorded
-in small groups: bodies first, then one transaction with the visits, their links, newly found pages and the hosts'
-politeness. A page whose visit was not recorded is still in the plan, and is asked again after a restart.
+in small groups (live.recorder); a page whose visit was not recorded is still in the plan, and is asked again after a
+restart.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import numpy as np
 
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import PageIds
+from recrawl.cycle import Opening
 from recrawl.fetch.fetcher import Fetcher, Request
-from recrawl.fetch.gate import HostState
-from recrawl.fetch.outcome import FetchResult
-from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies
-from recrawl.live.calendar import Calendar
 from recrawl.live.judge import judge, validators_of, words_changed
-from recrawl.live.signals import Heard, Signals, add_feeds
-from recrawl.live.store import Copy, Store, VisitRecord
+from recrawl.live.rebuild import fill
+from recrawl.live.recorder import Arrived, Recorder
+from recrawl.live.signals import Heard, Signals
+from recrawl.live.store import Store
+from recrawl.live.store_visits import Copy
+from recrawl.memory import Memory
 from recrawl.see.page import see_page
-from recrawl.urls.scope import Scope
-from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
-from recrawl.urls.urlindex import url_hashes
-from recrawl.visits import Outcome, Visits
+from recrawl.visits import Outcome, Visits, no_pages
 
-GROUP = 200  # visits a transaction, at most
 AHEAD = 32  # pages of a host that are looked up at once
-KNOWN = 100_000  # URLs whose pages are kept at hand
-GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 HOSTS_AT_ONCE = 256
 DRAIN_S = 8.0  # how long visits under way may take when the crawl is told to stop
 
@@ -45,102 +38,79 @@ class StoppedError(Exception):
     """The crawl was told to stop; what was visited is recorded, the rest is still planned."""
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """A visit that is on disk, for those who watch a crawl."""
-
-    url: str
-    record: VisitRecord
-    new_links: tuple[int, int]
-    discovered: int
-
-
-class _Arrived(NamedTuple):
-    result: FetchResult
-    record: VisitRecord
-    keeps_body: bool
-    feeds: tuple[str, ...]
-
-
 class LiveWorld:
-    """Answers `visit` from the web. `cycle` must be set before the visits of a cycle."""
+    """Answers visits from the web. Rows of pages that it finds are filled in the memory; the loop makes them known."""
 
     def __init__(
         self,
-        store: Store,
-        bodies: Bodies,
-        fetcher: Fetcher,
-        scope: Scope,
+        recorder: Recorder,
+        signals: Signals | None,
+        memory: Memory,
+        seed: int,
         runner: asyncio.Runner,
-        calendar: Calendar,
-        learn_of: Callable[[int], int],
-        watch: Callable[[Noted], None] = lambda _: None,
+        stopping: asyncio.Event,
+        heard: Callable[[Heard], None] = lambda _: None,
     ) -> None:
-        self.store = store
-        self.bodies = bodies
-        self.fetcher = fetcher
-        self.scope = scope
+        self.recorder = recorder
+        self.signals = signals  # None: what sites say of their pages is not asked for
+        self.memory = memory
+        self.seed = seed
         self.runner = runner
-        self.stopping = calendar.stopping
-        self.learn_of = learn_of  # makes pages from this number on known; returns how many pages there is room for
-        self.watch = watch
-        self.discovery = DiscoveryBudget()
-        self.discovery.restore(
-            dict(store.db.execute("select template, pages from templates").fetchall()),
-            store.db.execute(
-                "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
-            ),
-        )
-        self.signals = Signals(store, fetcher, scope, self.discovery)
-        self.cycle = 0
+        self.stopping = stopping
+        self.heard = heard
+        self.store: Store = recorder.store
+        self.bodies: Bodies = recorder.bodies
+        self.fetcher: Fetcher = recorder.fetcher
+        self._cycle = 0
         self._round = 0
-        self._arrived: list[_Arrived] = []
-        self._rows: dict[int, tuple[object, ...]] = {}
-        self._found: list[int] = []
-        self._known: dict[
-            str, int
-        ] = {}  # pages of URLs met lately: a site's pages link to the same ones again and again
 
-    def announce(self, at: float) -> PageIds:
-        """Nothing: what sites say of their pages is heard when a cycle begins, see `hear`."""
-        return np.empty(0, dtype=np.int64)
+    def begin(self, cycle: int, at: float, budget: int) -> Opening:
+        """Listen to what sites say, once a cycle, and return what was planned and spent before a restart."""
+        self._cycle = cycle
+        spent = self.store.visits_in(cycle)
+        heard, announced = self._hear(at, budget - spent)
+        return Opening(announced, spent + heard, self.store.planned(cycle))
 
-    def hear(self, at: float, budget: int, last_visit: FloatArray) -> Heard:
-        """Read the sitemaps and feeds that are due, as part of the budget; pages that they name become known."""
+    def _hear(self, at: float, budget: int) -> tuple[int, PageIds]:
+        """Read the sitemaps and feeds that are due; return what that took of the budget, and the pages they named."""
+        heard = self.store.heard_in(self._cycle)
+        if heard is not None or self.signals is None:
+            return heard or 0, no_pages()
         known = len(self.store.index)
-        heard = self.runner.run(self._hear(at, budget, last_visit))
-        if len(self.store.index) > known:
-            self.learn_of(known)
-        return heard
+        found = self.runner.run(
+            self._unless_stopped(self.signals.hear(self._cycle, at, budget, self.memory.last_visit))
+        )
+        self.heard(found)
+        pages = fill(self.store, self.memory, known, self.seed) if len(self.store.index) > known else no_pages()
+        return found.visits, pages
 
-    async def _hear(self, at: float, budget: int, last_visit: FloatArray) -> Heard:
-        hearing = asyncio.ensure_future(self.signals.hear(self.cycle, at, budget, last_visit))
+    async def _unless_stopped(self, hearing: Coroutine[Any, Any, Heard]) -> Heard:
+        task = asyncio.ensure_future(hearing)
         stop = asyncio.ensure_future(self.stopping.wait())
-        await asyncio.wait({hearing, stop}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
-        if not hearing.done():
-            hearing.cancel()
-            await asyncio.gather(hearing, return_exceptions=True)
+        if not task.done():
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
             raise StoppedError
-        return hearing.result()
+        return task.result()
 
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Visit the pages; returns when all are recorded. Raises StoppedError if the crawl is told to stop before."""
-        self._rows, self._found = {}, []
         self._round += 1
+        self.recorder.begin(self._cycle)
         with self.store.transaction():
-            self.store.db.executemany(
-                "insert or ignore into plan (cycle, round, rank, page) values (?, ?, ?, ?)",
-                [(self.cycle, self._round, rank, page) for rank, page in enumerate(pages.tolist())],
-            )
+            self.store.plan(self._cycle, self._round, pages.tolist())
         self.runner.run(self._visit_all(pages))
-        if len(self._rows) < len(pages):
+        if len(self.recorder.rows) < len(pages):
             raise StoppedError
         return self._visits(pages)
 
     def _visits(self, pages: PageIds) -> Visits:
-        room = self.learn_of(min(self._found, default=0)) if self._found else 0
-        columns = np.array([self._rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 6).T
+        rows, found = self.recorder.rows, np.array(self.recorder.found, dtype=np.int64)
+        if len(found):
+            fill(self.store, self.memory, int(found.min()), self.seed)
+        columns = np.array([rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 6).T
         return Visits(
             pages=pages,
             at=columns[0],
@@ -148,11 +118,9 @@ class LiveWorld:
             new_internal=columns[2].astype(np.int64),
             new_external=columns[3].astype(np.int64),
             change_size=columns[4],
-            discovered=np.array([page for page in self._found if page < room], dtype=np.int64),
+            discovered=found[found < len(self.memory)],
             length=columns[5],
         )
-
-    # -- asking -----------------------------------------------------------------------------------------------------
 
     async def _visit_all(self, pages: PageIds) -> None:
         queues: dict[str, deque[int]] = defaultdict(deque)
@@ -160,22 +128,22 @@ class LiveWorld:
             queues[host_of(url)].append(page)
         waiting = deque(queues.values())
         workers = [asyncio.ensure_future(self._work(waiting)) for _ in range(min(HOSTS_AT_ONCE, len(waiting)))]
-        recorder = asyncio.ensure_future(self._record_in_time())
+        recording = asyncio.ensure_future(self.recorder.record_in_time())
         try:
-            await self._until_done(workers, recorder)
+            await self._until_done(workers, recording)
         finally:
-            for task in (*workers, recorder):
+            for task in (*workers, recording):
                 task.cancel()
-            await asyncio.gather(*workers, recorder, return_exceptions=True)
-        self._record()
+            await asyncio.gather(*workers, recording, return_exceptions=True)
+        self.recorder.record()
 
-    async def _until_done(self, workers: Sequence[asyncio.Future[None]], recorder: asyncio.Future[None]) -> None:
+    async def _until_done(self, workers: Sequence[asyncio.Future[None]], recording: asyncio.Future[None]) -> None:
         """Wait for the workers; when told to stop, only a little longer. An error of any of them ends the wait."""
         stop: asyncio.Future[Any] = asyncio.ensure_future(self.stopping.wait())
         left: set[asyncio.Future[Any]] = set(workers)
         try:
             while left and not self.stopping.is_set():
-                everyone = left | {recorder, stop}
+                everyone = left | {recording, stop}
                 done, _ = await asyncio.wait(everyone, return_when=asyncio.FIRST_COMPLETED)
                 left -= done
                 for task in done:
@@ -202,119 +170,9 @@ class LiveWorld:
         if record.outcome == Outcome.CHANGED and seen is not None:
             record = record._replace(change_size=words_changed(self._old_text(copy), seen.main_text))
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
-        self._arrived.append(_Arrived(result, record, keeps_body, feeds))
-        if len(self._arrived) >= GROUP:
-            self._record()
+        self.recorder.add(Arrived(result, record, keeps_body, feeds))
 
     def _old_text(self, copy: Copy) -> str:
         """Return the main text of the copy we hold, as far as its body was kept."""
-        place = self.store.db.execute(
-            "select warc, offset, length from versions where page = ? order by visit desc limit 1", (copy.page,)
-        ).fetchone()
-        if place is None or place[0] is None:
-            return ""
-        return see_page(self.bodies.read(place), copy.url).main_text
-
-    # -- recording --------------------------------------------------------------------------------------------------
-
-    async def _record_in_time(self) -> None:
-        while True:
-            await asyncio.sleep(GROUP_S)
-            self._record()
-
-    def _record(self) -> None:
-        """Put on disk what has arrived: bodies, then the visits that mention them."""
-        arrived, self._arrived = self._arrived, []
-        if not arrived:
-            return
-        records = [self._with_body(each) for each in arrived]
-        self.bodies.sync()
-        with self.store.transaction():
-            pages, discovered = self._pages_of(records)
-            new_links = self.store.set_links(records, pages)
-            for i, record in enumerate(records):
-                if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
-                    new_links[i] = (0, 0)
-            self.store.add_visits(self.cycle, records, new_links)
-            self._keep_manners()
-            self._keep_feeds(arrived)
-        self._found += pages_of(discovered)
-        for each, record, new in zip(arrived, records, new_links, strict=True):
-            length = np.nan if record.digest is None else record.words
-            self._rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
-            self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
-
-    def _keep_manners(self) -> None:
-        """Keep what politeness must not forget: every host's gate and robots.txt."""
-        self.store.db.executemany(
-            "update hosts set gate = ? where host = ?",
-            [(json.dumps(_fields(s)), self.store.host(s.host)) for s in self.fetcher.gate.export_changed()],
-        )
-        self.store.db.executemany(
-            "insert or replace into robots (origin, record) values (?, ?)",
-            [(record.origin, json.dumps(_fields(record))) for record in self.fetcher.robots.export_changed()],
-        )
-
-    def _keep_feeds(self, arrived: Sequence[_Arrived]) -> None:
-        """Keep the feeds that pages name, and how many pages of each template were discovered."""
-        feeds = {url: host_of(each.result.url) for each in arrived for url in each.feeds if self.scope(url)}
-        if feeds:
-            add_feeds(self.store, [(host, url, None) for url, host in feeds.items()])
-        self.store.db.executemany(
-            "insert or replace into templates (template, pages) values (?, ?)", self.discovery.export_grown()
-        )
-
-    def _with_body(self, arrived: _Arrived) -> VisitRecord:
-        result, record = arrived.result, arrived.record
-        if not arrived.keeps_body:
-            return record
-        return record._replace(warc=self.bodies.write(result.url, result.status, result.headers, result.body))
-
-    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
-        """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
-
-        Pages are made of URLs that are new, in scope, and within the budgets.
-        """
-        shown: dict[str, VisitRecord] = {}
-        for record in records:
-            if record.links is not None:
-                shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
-        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
-        strange = self._find([url for url, page in pages.items() if page is None], pages)
-        if not strange:
-            return pages, {}
-        fresh = [url for url in strange if self.scope(url) and self.discovery.admit(url)]
-        parents = [shown[url] for url in fresh]
-        known = len(self.store.index)
-        made = self.store.add_pages(
-            fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
-        ).tolist()
-        pages.update(zip(fresh, made, strict=True))
-        self._known.update(zip(fresh, made, strict=True))
-        discovered: dict[int, list[int]] = defaultdict(list)
-        for page, parent in zip(made, parents, strict=True):
-            if page >= known:
-                discovered[parent.page].append(page)
-        return pages, discovered
-
-    def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
-        """Look up the pages of these URLs; return those that are no pages."""
-        if not urls:
-            return []
-        if len(self._known) > KNOWN:
-            self._known.clear()
-        numbers = self.store.index.find(url_hashes(urls))
-        found = {urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()}
-        self._known.update(found)
-        pages.update(found)
-        return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
-
-
-def _fields(state: HostState | RobotsRecord) -> dict[str, object]:
-    """Return a flat state as a dict; `asdict` copies deeply, and there is one of these for each visit."""
-    return {name: getattr(state, name) for name in state.__slots__}
-
-
-def pages_of(discovered: dict[int, list[int]]) -> list[int]:
-    """Return all pages that were discovered, in their order."""
-    return sorted(page for pages in discovered.values() for page in pages)
+        place = self.store.last_body(copy.page)
+        return "" if place is None else see_page(self.bodies.read(place), copy.url).main_text

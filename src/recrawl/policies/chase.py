@@ -28,27 +28,30 @@ class Chase(Named):
     words: int  # added and removed, from which on a change is large
     _own: Memory | None = field(default=None, init=False)  # shares all columns with the crawl's, but those that count
 
-    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Return the policy's choice, by its own count of changes."""
-        self._own = self._counted(memory)
-        return self.policy.choose(self._own, budget, at)
-
-    def _counted(self, memory: Memory) -> Memory:
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let the policy open the cycle, with its own count of changes."""
         own = copy.copy(memory)
         for name in COUNTED:
-            column = getattr(memory, name)
-            before = column[:0] if self._own is None else getattr(self._own, name)
-            setattr(own, name, np.concatenate([before, column[len(before) :]]))  # pages met since have not been visited
-        return own
+            setattr(own, name, getattr(memory if self._own is None else self._own, name).copy())
+        self._own = own
+        self.policy.begin(own, at)
 
-    def observe(self, visits: Visits) -> None:
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        """Return the policy's choice, by its own count of changes."""
+        return self.policy.choose(self._counted, budget, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the policy learn, small changes taken for none."""
         small = visits.changed & ~self._matters(visits)
         outcome = np.where(small, np.uint8(Outcome.UNCHANGED), visits.outcome)
         shown = replace(visits, outcome=outcome, change_size=np.where(small, 0.0, visits.change_size))
-        if self._own is not None:
-            self._own.count(shown)
-        self.policy.observe(shown)
+        self.policy.learn(self._counted, shown)
+        self._counted.count(shown)
+
+    @property
+    def _counted(self) -> Memory:
+        assert self._own is not None, "a cycle begins before anything is chosen or learnt"
+        return self._own
 
     def _matters(self, visits: Visits) -> BoolArray:
         if self.change == "large":

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-
-import numpy as np
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import strict_scores
-from recrawl.policy import Policy
+from recrawl.policy import Policy, broken_rule
 from recrawl.visits import Visits
 
 log = logging.getLogger(__name__)
@@ -23,27 +23,37 @@ class Guarded:
         self.fallback = fallback
         self.fault: str | None = None  # why the fallback took over
 
+    def begin(self, memory: Memory, at: float) -> None:
+        """Let both open the cycle, so that the fallback is ready."""
+        self.fallback.begin(memory, at)
+        if self.fault is None:
+            with self._guarding():
+                self.policy.begin(memory, at)
+
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Choose by the policy, or by the fallback where that fails or chooses what it may not visit."""
         if self.fault is None:
-            try:
-                with strict_scores():  # otherwise NaN ranks last without a word
-                    pages = self.policy.choose(memory, budget, at)
-                if _may_visit(pages, memory, budget):
+            with self._guarding(), strict_scores():  # otherwise NaN ranks last without a word
+                pages = self.policy.choose(memory, budget, at)
+                fault = broken_rule(pages, memory, budget)
+                if fault is None:
                     return pages
-                self._hand_over("it chose pages that it may not visit")
-            except Exception as wrong:
-                self._hand_over(f"{type(wrong).__name__}: {wrong}")
+                self._hand_over(f"it {fault}")
         return self.fallback.choose(memory, budget, at)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let both learn, so that the fallback is ready."""
-        self.fallback.observe(visits)
+        self.fallback.learn(memory, visits)
         if self.fault is None:
-            try:
-                self.policy.observe(visits)
-            except Exception as wrong:
-                self._hand_over(f"{type(wrong).__name__}: {wrong}")
+            with self._guarding():
+                self.policy.learn(memory, visits)
+
+    @contextmanager
+    def _guarding(self) -> Iterator[None]:
+        try:
+            yield
+        except Exception as wrong:
+            self._hand_over(f"{type(wrong).__name__}: {wrong}")
 
     def _hand_over(self, fault: str) -> None:
         self.fault = fault
@@ -51,15 +61,3 @@ class Guarded:
 
     def __repr__(self) -> str:
         return repr(self.policy if self.fault is None else self.fallback)
-
-
-def _may_visit(pages: PageIds, memory: Memory, budget: int) -> bool:
-    """Whether these are numbers of pages, each eligible and named once, within the budget and the sites' caps."""
-    if pages.dtype.kind not in "iu" or pages.ndim != 1 or len(pages) > budget:
-        return not len(pages)  # none at all: it ends the cycle, whatever the type
-    if ((pages < 0) | (pages >= len(memory))).any() or len(np.unique(pages)) < len(pages):
-        return False
-    room = memory.site_room()
-    if room is not None and (np.bincount(memory.site[pages], minlength=len(room)) > room).any():
-        return False
-    return bool(memory.eligible()[pages].all())

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 
 Key = npt.NDArray[Any]  # floats, booleans or unsigned numbers, one a page; the smaller, the sooner
@@ -97,7 +97,7 @@ def _ordered_bits(values: Key) -> TieArray:
     return _float_bits(values) if values.dtype == np.float64 else values.astype(np.uint64, copy=False)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _float_bits(values: FloatArray) -> TieArray:
     bits = (values + 0.0).view(np.uint64)
     for i in range(len(bits)):
@@ -105,7 +105,7 @@ def _float_bits(values: FloatArray) -> TieArray:
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kth(values: TieArray, k: int) -> int:
     """Return the k-th smallest (from 0), one digit at a time from the top.
 
@@ -129,7 +129,7 @@ def _kth(values: TieArray, k: int) -> int:
         shift = max(shift - _DIGIT_BITS, 0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _within_caps(order: PageIds, site: IntArray, room: IntArray, k: int) -> PageIds:
     left = room.copy()
     chosen = np.empty(min(k, len(order)), dtype=np.int64)

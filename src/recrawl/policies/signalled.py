@@ -16,13 +16,12 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import NO_PAGES, first_k
-from recrawl.policy import Policy
-from recrawl.visits import Visits
+from recrawl.policy import Around, Policy
 
 SHARE = 0.5  # of a cycle's budget, at most, for pages that are said to have changed
 
 
-class Signalled:
+class Signalled(Around):
     """Asks `policy`, after the pages that `hints` names: those said to have changed, the most believable first."""
 
     def __init__(self, policy: Policy, hints: Callable[[float], PageIds]) -> None:
@@ -32,11 +31,10 @@ class Signalled:
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return hinted pages in a cycle's first round where there are any, the policy's choice otherwise."""
-        if budget > 0 and memory.cycle != self._cycle:
+        if memory.cycle != self._cycle:
             self._cycle = memory.cycle
             pages = self._hinted(memory, int(SHARE * budget))
             if len(pages):
-                self.policy.choose(memory, 0, at)  # shows the memory to a policy that keeps books of its own
                 return pages
         return self.policy.choose(memory, budget, at)
 
@@ -44,16 +42,12 @@ class Signalled:
         average = float(memory.changes.sum()) / max(int(memory.n.sum()), 1)
         pages = self.hints(max(0.5, average))
         pages = pages[pages < len(memory)]
-        pages = pages[memory.last_cycle[pages] >= 0]  # a page without a copy comes first anyway
+        pages = pages[memory.held()[pages]]  # a page without a copy comes first anyway
         if not len(pages) or size <= 0:
             return NO_PAGES
         rank = np.full(len(memory), np.inf)
         rank[pages[::-1]] = np.arange(len(pages))[::-1]
         return first_k([rank], memory, min(size, len(pages)), among=np.isfinite(rank))
-
-    def observe(self, visits: Visits) -> None:
-        """Let the policy learn."""
-        self.policy.observe(visits)
 
     def __repr__(self) -> str:
         return repr(self.policy)

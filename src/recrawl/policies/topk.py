@@ -11,9 +11,8 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds, uniform
 from recrawl.memory import Memory
 from recrawl.policies.classical import estimators
-from recrawl.policies.selection import NO_PAGES, top_k
+from recrawl.policies.selection import top_k
 from recrawl.policy import Named, Policy, Scorer, Setting, policies
-from recrawl.visits import Visits
 
 
 @dataclass(repr=False)
@@ -32,15 +31,10 @@ class TopK(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the best `budget` pages."""
-        if budget <= 0:
-            return NO_PAGES
         scores = self.scorer.score(memory, at)
         if self.weighted and memory.importance is not None:
             scores = scores * memory.importance
         return top_k(scores, memory, budget, ahead=memory.unfetched())
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn: everything the scorer reads is in the memory."""
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def _alive(recording: Recording, length_days: float, most: int) -> IntArray:
 
 @dataclass(frozen=True)
 class ChangeRates:
-    """Rates of a set of sites, as shares; NaN where the recording does not say."""
+    """Rates of a set of sites, as shares; NaN where not recorded."""
 
     daily: float
     weekly: float

@@ -1,13 +1,13 @@
-"""The link graph of a recording: its size, its degrees, and which of the new pages links lead to."""
+"""The link graph of a recording: its size, its degrees, and how many of the new pages can be found by links."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.recording.links import Links
 from recrawl.recording.recording import Recording
 
@@ -78,7 +78,7 @@ def _found(recording: Recording, links: Links) -> tuple[BoolArray, BoolArray]:
         found[target[fresh]] = True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _next_change(page: IntArray, since: FloatArray, start: IntArray, day: FloatArray) -> FloatArray:
     """When each page changes next at or after a time; inf if it does not."""
     when = np.full(len(page), np.inf)

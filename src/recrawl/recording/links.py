@@ -1,4 +1,4 @@
-"""The links of a slice of a recording: who linked where, from when to when."""
+"""The links of a slice of a recording: source, target, and the interval in which the link exists."""
 
 from __future__ import annotations
 

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, mix
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError, RecordingError, UnknownNameError
+from recrawl.hashing import mix
 from recrawl.recording.contents import Terms, Texts, read_terms, read_texts
 from recrawl.recording.links import Links, slice_links
 from recrawl.recording.tables import ArrayTables, Column, ParquetTables, Tables
@@ -150,7 +151,7 @@ class Recording:
         return self.whole.changes.take(self.tables.column("changes", column), self._change_rows[0])
 
     def change_counts(self, column: str) -> IntArray:
-        """Return a column of counts of the changes table, kept for the next one who asks."""
+        """Return a column of counts of the changes table; cached."""
         if column not in self._counts:
             self._counts[column] = self.change(column).astype(np.int32, copy=False)
         return self._counts[column]
@@ -235,7 +236,7 @@ class Recording:
         return self.keep((self.born <= self.start) & (self.died > self.end))
 
     def active(self) -> Recording:
-        """Return the pages that had changed before the window began; never by the future."""
+        """Return the pages that had changed before the window began; later changes do not matter."""
         return self.keep(self.prior_changes() > 0)
 
     def prior_changes(self) -> IntArray:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from numba import njit
 
 from recrawl.columns import ByteArray, IntArray, TieArray
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a_step, scramble
+
+_step, _scrambled = kernel(fnv1a_step), kernel(scramble)
 
 
 def hash_strings(strings: pa.Array) -> TieArray:
-    """Return a 64-bit hash of each string, 0 for a missing or empty one: FNV-1a, scrambled by splitmix64.
-
-    FNV-1a (Fowler, Noll, Vo): h = (h xor byte) * 0x100000001b3 for every byte of the UTF-8 string.
-    """
+    """Return a 64-bit hash of each string, 0 for a missing or empty one: FNV-1a, scrambled by splitmix64."""
     if pa.types.is_dictionary(strings.type):
         return _of_dictionary(strings)
     wide = strings.cast(pa.large_string())
@@ -30,16 +30,14 @@ def _of_dictionary(strings: pa.DictionaryArray) -> npt.NDArray[np.uint64]:
     return np.asarray(known[strings.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _fnv(ends: IntArray, content: ByteArray) -> TieArray:
     hashes = np.zeros(len(ends) - 1, dtype=np.uint64)
     for i in range(len(hashes)):
         if ends[i] == ends[i + 1]:
             continue
-        h = np.uint64(0xCBF29CE484222325)
+        h = FNV_START
         for b in range(ends[i], ends[i + 1]):
-            h = (h ^ np.uint64(content[b])) * np.uint64(0x100000001B3)
-        h = (h ^ (h >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        h = (h ^ (h >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        hashes[i] = h ^ (h >> np.uint64(31))
+            h = _step(h, content[b])
+        hashes[i] = _scrambled(h)
     return hashes

@@ -1,4 +1,4 @@
-"""What is in a recording, in numbers: sites, pages, how often they change, what links they gain."""
+"""Summary statistics of a recording: sites, pages, change rates, links gained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a recording's columns come from: Parquet files read a column at a time, or arrays in memory."""
+"""Where a recording's columns come from: Parquet files read column by column, or arrays in memory."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ParquetTables:
         return array
 
     def parts(self, table: str, column: str, wanted: BoolArray | None = None) -> Iterator[tuple[int, pa.Array]]:
-        """Read one column a row group at a time."""
+        """Read one column, one row group at a time."""
         self._check(table, column)
         file = self._file(table)
         first = 0
@@ -209,7 +209,7 @@ def _bits(buffer: pa.Buffer, span: slice) -> Column:
 
 
 def _type_of(type: pa.DataType) -> str:
-    """Say what an Arrow type is in the words of the schema."""
+    """Return the schema's name of an Arrow type."""
     if pa.types.is_dictionary(type):
         return _type_of(type.value_type)
     if pa.types.is_list(type) or pa.types.is_large_list(type):
@@ -226,7 +226,7 @@ def _type_of(type: pa.DataType) -> str:
 
 
 def _type_of_array(array: Column) -> str:
-    """Say what a numpy array holds in the words of the schema."""
+    """Return the schema's name of a numpy array's type."""
     if array.ndim != 1:
         return f"array of {array.ndim} dimensions"
     if array.dtype == np.object_:

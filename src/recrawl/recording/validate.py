@@ -1,4 +1,4 @@
-"""Checks on opening a recording: what is wrong is said in one line, with the table, the column, the count and the row.
+"""Checks on opening a recording: an error is one line with the table, the column, the count and the first row.
 
 Types come from the files' headers; the values of every column that a crawl stands on (numbers of pages and sites,
 all times) are read and checked. Texts and hashed words are not read.
@@ -71,7 +71,7 @@ def _article(type: str) -> str:
 
 
 class _Check:
-    """Makes columns that know where they come from."""
+    """Makes columns with their table and name, for error messages."""
 
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
@@ -113,7 +113,7 @@ class _Checked:
         return self.refuse(again, "repeated")
 
     def known(self, whole: Whole, what: str) -> PageIds:
-        """Raise for numbers of no page; return the pages."""
+        """Raise for numbers that are no page's; return the pages."""
         pages = whole.rows_of(self.values)
         self.refuse(pages < 0, what)
         return pages

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, IntArray, PageIds, TieArray, mix
+from recrawl.columns import BoolArray, IntArray, PageIds, TieArray
+from recrawl.hashing import mix
 from recrawl.recording.strings import hash_strings
 from recrawl.recording.tables import Column, Tables
 

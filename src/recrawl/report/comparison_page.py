@@ -1,76 +1,99 @@
-"""The comparison as one self-contained page: no scripts, nothing loaded from anywhere."""
+"""The comparison as files: results.json, figures and one self-contained page."""
 
 from __future__ import annotations
 
 import math
-import re
-from importlib.resources import files
-from typing import Any
+from dataclasses import replace
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
-from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison
+from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison, Versus
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.report.comparison_table import (
     ORACLE_WORD,
     SPENT_WORD,
-    comparable,
     decimals,
-    heading,
     percent,
-    rows,
+    results_table,
     thrifty,
     versus_reference,
 )
-from recrawl.report.plots import GRID, INK, pictures
+from recrawl.report.layout import Card, Page, Picture, Section, Table
+from recrawl.report.plots import pictures
 from recrawl.report.results import Selection, to_json
+from recrawl.report.style import Drawing
 
-CAPTIONS = {
-    "overview": "Every policy: mean and 95% interval. A ring marks the best; the dashed line is the oracle.",
-    "cycles": "Cycle by cycle. The best policies have a name; thin grey lines are the others.",
-    "budgets": "What more budget buys.",
-}
+TITLES = {"overview": "At a glance", "cycles": "Over time", "budgets": "By budget"}
 
 
 def report_files(comparison: Comparison, selection: Selection) -> dict[str, bytes]:
     """Return every file of a report by name: results.json, the plots and report.html."""
     drawn = pictures(comparison)
     out = {"results.json": to_json(comparison, selection).encode()}
-    for name, (png, svg) in drawn.items():
-        out[f"{name}.png"], out[f"{name}.svg"] = png, svg
-    figures = {name: svg for name, (_, svg) in drawn.items()}
-    out["report.html"] = page(comparison, selection, figures).encode()
+    for name, drawing in drawn.items():
+        out |= drawing.files(name)
+    out["report.html"] = page(comparison, selection, drawn).html().encode()
     return out
 
 
-def page(comparison: Comparison, selection: Selection, figures: dict[str, bytes]) -> str:
-    """Render the page."""
-    source = (files("recrawl.report") / "comparison_page.html.j2").read_text(encoding="utf-8")
-    template = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    first = comparison.measures[0]
-    return template.from_string(source).render(
-        selection=selection,
-        comparison=comparison,
-        plan=comparison.plan,
-        first=first,
-        heads=[heading(measure) for measure in comparison.measures],
+def page(comparison: Comparison, selection: Selection, drawn: dict[str, Drawing]) -> Page:
+    """Lay out the page."""
+    caption = {
+        "overview": f"Every policy: {_spread(comparison)}. A ring marks the best; the dashed line is the oracle.",
+        "cycles": "Cycle by cycle. The best policies have a name; thin grey lines are the others.",
+        "budgets": "What more budget buys.",
+    }
+    figures = [
+        Section(TITLES[name], pictures=[Picture(name, drawing, caption[name])]) for name, drawing in drawn.items()
+    ]
+    contests = contest_tables(comparison)
+    return Page(
+        title=f"Which pages next? {len(comparison.policies)} policies on {selection.title}",
+        intro=[_crawled(comparison, selection), *(f"Note: {note}." for note in selection.notes)],
         cards=cards(comparison),
-        rows=rows(comparison),
-        bars=bars(comparison),
-        contests=contests(comparison),
-        runs=comparison.folds * comparison.repeats,
-        budget=_budget(comparison),
-        figures=[(name, CAPTIONS[name], inline(svg.decode(), name)) for name, svg in figures.items()],
-        reference=REFERENCE if REFERENCE in comparison.policies else None,
-        with_oracle=ORACLE in comparison.policies and first.better == "higher",
-        with_spent=thrifty(comparison),
-        spent_word=SPENT_WORD if thrifty(comparison) else "",
-        oracle_word=ORACLE_WORD if ORACLE in comparison.policies else "",
+        sections=[
+            Section("Results", tables=[replace(results_table(comparison), note=_words(comparison))]),
+            *figures,
+            *([Section("Cycle by cycle, who wins", tables=contests)] if contests else []),
+            Section("What is measured", tables=[_measures(comparison)]),
+        ],
+        command=selection.command or "recrawl compare",
     )
 
 
-def cards(comparison: Comparison) -> list[tuple[str, str, str]]:
+def _crawled(comparison: Comparison, selection: Selection) -> str:
+    plan = comparison.plan
+    slices = f" ({', '.join(selection.slices)})" if selection.slices else ""
+    budget = f"{plan.budget:,} visits" if isinstance(plan.budget, int) else f"{plan.budget * 100:g}% of the pages"
+    cap = f", at most {plan.site_cap} visits per site" if plan.site_cap else ""
+    runs = f"{_many(comparison.folds, 'fold')} × {_many(comparison.repeats, 'seed')}"
+    return (
+        f"{selection.pages:,} pages of {_many(selection.sites, 'site')}{slices} with {selection.changes:,} changes "
+        f"from day {selection.start_day:g} to {selection.end_day:g}. {_many(len(comparison.cycles), 'cycle')} of "
+        f"{plan.cycle_days:g} day{'s' if plan.cycle_days != 1 else ''} after a warm-up of {plan.warmup}; {budget} per "
+        f"cycle{cap}. {_many(_runs(comparison), 'run')}: {runs}."
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' if count != 1 else ''}"
+
+
+def _runs(comparison: Comparison) -> int:
+    return comparison.folds * comparison.repeats
+
+
+def _spread(comparison: Comparison) -> str:
+    """Name what is shown of the runs: one run has no interval."""
+    runs = _runs(comparison)
+    return f"mean and 95% interval of {runs} runs" if runs > 1 else "its value in a single run"
+
+
+def _words(comparison: Comparison) -> str:
+    words = ["Best in colour; a longer bar is better; ↓ lower is better."]
+    words += ["± is the 95% t-interval over the runs, * a paired t-test significant at 95%."] * (_runs(comparison) > 1)
+    return " ".join(words + [SPENT_WORD] * thrifty(comparison) + [ORACLE_WORD] * (ORACLE in comparison.policies))
+
+
+def cards(comparison: Comparison) -> list[Card]:
     """Return the headline numbers: (label, number, a word about it)."""
     first = comparison.measures[0]
     best = comparison.best(first)
@@ -108,48 +131,51 @@ def _mean(comparison: Comparison, policy: str, measure: Measure) -> str:
     return f"{mean:.{decimals([mean])}f}{' ' + measure.unit if measure.unit else ''}"
 
 
-def bars(comparison: Comparison) -> dict[str, list[float]]:
-    """Return for every policy and measure the length of the bar behind the number, in percent of the largest."""
-    lengths: dict[str, list[float]] = {policy: [] for policy in comparison.policies}
-    for measure in comparison.measures:
-        means = {
-            policy: comparison.summary(policy, measure).mean if comparable(comparison, policy, measure) else math.nan
-            for policy in comparison.policies
-        }
-        top = max((mean for mean in means.values() if not math.isnan(mean)), default=0.0)
-        for policy, mean in means.items():
-            lengths[policy].append(0.0 if math.isnan(mean) or top <= 0 else round(100 * mean / top, 1))
-    return lengths
-
-
-def contests(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return victories and losses of every policy against the best and the reference, under the first two measures."""
+def contest_tables(comparison: Comparison) -> list[Table]:
+    """Victories and losses of every policy against the best and the reference, under the first two measures."""
+    several = _runs(comparison) > 1
+    count = "victories / losses" if several else "cycles ahead / behind"
+    note = (
+        "A victory is a cycle in which a paired t-test over the runs is significant at 95%."
+        if several
+        else "With a single run there is no test: cycles are counted by which value is better."
+    )
     found = []
     for measure in comparison.measures[:2]:
         best = comparison.best(measure)
         others = [other for other in dict.fromkeys((best, REFERENCE)) if other in comparison.policies]
-        entries = [
-            (policy, [comparison.versus(policy, other, measure) if policy != other else None for other in others])
+        table = [
+            [policy, *(text for other in others for text in _contest(comparison, policy, other, measure, several))]
             for policy in comparison.ranking(measure)
-            if comparison.competes(policy, measure)
+            if comparison.competes(policy, measure) and others != [policy]
         ]
-        if others and len(entries) > 1:
-            found.append({"measure": measure, "others": others, "entries": entries})
+        if table:
+            p = ["p"] if several else []
+            heads = [head for other in others for head in (f"difference to {other}", *p, count)]
+            found.append(Table([measure.spec, *heads], table, note))
     return found
 
 
-def _budget(comparison: Comparison) -> str:
-    budget = comparison.plan.budget
-    return f"{budget:,} visits" if isinstance(budget, int) else f"{budget * 100:g}% of the pages"
+def _contest(comparison: Comparison, policy: str, other: str | None, measure: Measure, several: bool) -> list[str]:
+    if other is None or policy == other:
+        return [""] * (3 if several else 2)
+    versus: Versus = comparison.versus(policy, other, measure)
+    cycles, p = versus.cycles, versus.test.p
+    difference = f"{versus.test.difference:+.4f}"
+    if not several:
+        return [difference, f"{cycles.ahead} / {cycles.behind} of {cycles.cycles}"]
+    shown = "–" if math.isnan(p) else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return [difference, shown, f"{cycles.victories} / {cycles.losses} of {cycles.cycles}"]
 
 
-def inline(svg: str, name: str) -> Markup:
-    """Make a figure part of the page: its ids its own, its ink and grid those of the page."""
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", svg)
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r"fill: #ffffff(?=[;\"])", "fill: none", svg)
-    svg = svg.replace(INK, "currentColor").replace(GRID, "var(--grid)")
-    return Markup(svg.replace("<svg", f'<svg role="img" aria-label="{name}"', 1))
+def _measures(comparison: Comparison) -> Table:
+    table = [
+        [m.spec, m.description, m.better, "ratio of sums over the cycles" if m.pooled else "mean of the cycles"]
+        for m in comparison.measures
+    ]
+    note = (
+        "A cycle's visits happen at its end. A policy sees only what its own visits showed; equal scores are ordered "
+        f"by one seeded tie-break for all policies. New pages become known by {comparison.plan.discover}; importance "
+        f"is {comparison.plan.importance}."
+    )
+    return Table(("measure", "meaning", "better", "over time"), table, note, prose=True)

@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.table import Table as TerminalTable
 
 from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison
 from recrawl.evaluate.crawl import clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import Interval
+from recrawl.report.console import WIDE, terminal_table
+from recrawl.report.table import Table
 
 SPENT_WORD = (
     "Spent is the share of the budget that was used. A policy that leaves visits unused makes only its surest ones, so "
@@ -62,38 +63,59 @@ def rows(comparison: Comparison) -> list[Row]:
     ]
 
 
-def tables(comparison: Comparison, width: int) -> list[Table]:
+def results_table(comparison: Comparison, start: int = 0, end: int | None = None) -> Table:
+    """Return all policies under some measures, with bars; what is said of the first measure stands beside it."""
+    found, lengths, shown = rows(comparison), bars(comparison), comparison.measures[start:end]
+    with_oracle = start == 0 and ORACLE in comparison.policies and comparison.measures[0].better == "higher"
+    with_reference = start == 0 and REFERENCE in comparison.policies
+    lead = ["policy"] + ["spent"] * (start == 0 and thrifty(comparison))
+    extra = ["of oracle"] * with_oracle + [f"vs {REFERENCE}"] * with_reference
+    heads = [heading(measure) for measure in shown]
+    columns = [len(lead) + i + (len(extra) if i else 0) for i in range(len(shown))]
+    cells: list[list[str]] = []
+    best: set[tuple[int, int]] = set()
+    bar: dict[tuple[int, int], float] = {}
+    for r, row in enumerate(found):
+        first, *others = [joined(cell) for cell in row.cells[start:end]]
+        beside = [row.of_oracle] * with_oracle + [row.versus] * with_reference
+        cells.append([*(row.policy, row.spent)[: len(lead)], first, *beside, *others])
+        best |= {(r, c) for c, cell in zip(columns, row.cells[start:end], strict=True) if cell.best}
+        bar |= {(r, c): length for c, length in zip(columns, lengths[row.policy][start:end], strict=True)}
+    bounds = frozenset(r for r, row in enumerate(found) if row.clairvoyant)
+    heads[1:1] = extra
+    return Table([*lead, *heads], cells, best=frozenset(best), bars=bar, bounds=bounds)
+
+
+def bars(comparison: Comparison) -> dict[str, list[float]]:
+    """Return for every policy and measure the length of the bar behind the number, in percent: longer is better."""
+    lengths: dict[str, list[float]] = {policy: [] for policy in comparison.policies}
+    for measure in comparison.measures:
+        means = {
+            policy: comparison.summary(policy, measure).mean if comparable(comparison, policy, measure) else math.nan
+            for policy in comparison.policies
+        }
+        known = [mean for mean in means.values() if not math.isnan(mean)]
+        for policy, mean in means.items():
+            share = 0.0 if math.isnan(mean) else _share(mean, min(known), max(known), measure.better)
+            lengths[policy].append(round(100 * max(share, 0.0), 1))
+    return lengths
+
+
+def _share(mean: float, low: float, high: float, better: str) -> float:
+    """How long a bar is, as a share of the best one's."""
+    if better == "higher":
+        return mean / high if high > 0 else 0.0
+    return low / mean if low > 0 else 1.0 - mean / high if high > 0 else 1.0
+
+
+def tables(comparison: Comparison, width: int) -> list[TerminalTable]:
     """Return the table for a terminal, best in bold; as several, by measures, where one would be too wide."""
-    found = rows(comparison)
-    for parts in range(1, len(comparison.measures) + 1):
-        size = math.ceil(len(comparison.measures) / parts)
-        starts = range(0, len(comparison.measures), size)
-        shown = [_table(comparison, found, start, start + size) for start in starts]
-        if all(Console(width=10_000).measure(part).maximum <= width for part in shown):
+    count = len(comparison.measures)
+    for parts in range(1, count + 1):
+        size = math.ceil(count / parts)
+        shown = [terminal_table(results_table(comparison, at, at + size)) for at in range(0, count, size)]
+        if all(Console(width=WIDE).measure(part).maximum <= width for part in shown):
             break
-    return shown
-
-
-def _table(comparison: Comparison, found: list[Row], start: int, end: int) -> Table:
-    """Return the columns of some measures; what is said of the first measure stands beside it."""
-    shown = Table(box=None, header_style="bold", pad_edge=False)
-    shown.add_column("policy", no_wrap=True)
-    first = comparison.measures[0]
-    with_oracle = ORACLE in comparison.policies and first.better == "higher" and start == 0
-    with_reference = REFERENCE in comparison.policies and start == 0
-    with_spent = thrifty(comparison) and start == 0
-    if with_spent:
-        shown.add_column("spent", justify="right", no_wrap=True)
-    for measure in comparison.measures[start:end]:
-        shown.add_column(heading(measure), justify="right", no_wrap=True)
-        if measure == first:
-            for head in ["of oracle"] * with_oracle + [f"vs {REFERENCE}"] * with_reference:
-                shown.add_column(head, justify="right", no_wrap=True)
-    for row in found:
-        cells = [Text(_joined(cell), style="bold" if cell.best else "") for cell in row.cells[start:end]]
-        cells[1:1] = [Text(row.of_oracle)] * with_oracle + [Text(row.versus)] * with_reference
-        cells[:0] = [Text(row.spent)] * with_spent
-        shown.add_row(Text(row.policy), *cells, style="italic dim" if row.clairvoyant else "")
     return shown
 
 
@@ -164,5 +186,6 @@ def _fixed(value: float, digits: int) -> str:
     return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _joined(cell: Cell) -> str:
+def joined(cell: Cell) -> str:
+    """Write a mean with its interval."""
     return f"{cell.mean} ±{cell.half}" if cell.half else cell.mean

@@ -1,88 +1,45 @@
-"""The comparison as pictures: all policies at a glance, cycle by cycle, and by budget.
-
-Figures are deterministic: no date, fixed salts for the ids. Text and grid have two fixed colours that the report
-replaces by its own, so the same picture suits a light and a dark page.
-"""
+"""The comparison as pictures: all policies at a glance, cycle by cycle, and by budget."""
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison
 from recrawl.evaluate.crawl import clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import Interval
-from recrawl.report.comparison_table import comparable
+from recrawl.report.comparison_table import comparable, heading
+from recrawl.report.style import COLOURS, INK, MUTED, Drawing, Sheet, picture, settle
 
-INK = "#1f2a36"
-GRID = "#dfe4ea"
-MUTED = "#8b97a3"
-COLOURS = ("#2f7fc8", "#e0762f", "#2f9e6e", "#c94f62", "#8a68c0", "#1f97a8", "#ad8627")
 LABELLED = 6  # policies with a colour and a name in a panel of curves; the others are thin grey lines
-_STYLE: Any = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GRID,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.8,
-    "xtick.color": GRID,
-    "ytick.color": GRID,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "text.parse_math": False,  # a policy's name is a name, even with a dollar in it
-    "svg.fonttype": "none",
-    "svg.hashsalt": "recrawl",
-}
 
 
-def pictures(comparison: Comparison) -> dict[str, tuple[bytes, bytes]]:
-    """Draw everything; returns name -> (PNG, SVG)."""
-    figures: dict[str, Callable[[Comparison], Figure]] = {"overview": overview, "cycles": cycles}
+def pictures(comparison: Comparison) -> dict[str, Drawing]:
+    """Draw everything, by name."""
+    found = {"overview": picture(overview, comparison), "cycles": picture(cycles, comparison)}
     if comparison.budgets:
-        figures["budgets"] = budgets
-    return {name: picture(partial(draw, comparison)) for name, draw in figures.items()}
+        found["budgets"] = picture(budgets, comparison)
+    return found
 
 
-def picture(draw: Callable[[], Figure]) -> tuple[bytes, bytes]:
-    """Draw a figure in the style of all figures; returns PNG and SVG."""
-    with mpl.rc_context(_STYLE):
-        figure = draw()
-        png = _bytes(figure, "png")
-        figure.set_layout_engine("none")  # the layout is found; once is enough
-        return png, _bytes(figure, "svg")
-
-
-def overview(comparison: Comparison) -> Figure:
-    """One panel a measure: every policy's mean with its interval, the oracle as a line."""
+def overview(sheet: Sheet, comparison: Comparison) -> Figure:
+    """One panel per measure: every policy's mean with its interval, the oracle as a line."""
     order = [p for p in comparison.ranking(comparison.measures[0]) if p != ORACLE][::-1]
-    columns = min(len(comparison.measures), 4)
-    lines = math.ceil(len(comparison.measures) / columns)
-    height = lines * (0.24 * len(order) + 1.0)
-    figure, axes = _grid(len(comparison.measures), columns, (11.0, height), sharey=True)
+    height = 0.24 * len(order) + 1.1
+    figure, axes = sheet.panels(len(comparison.measures), 4, height, sharey=True)
     colour = _colours(comparison)
     for axis, measure in zip(axes, comparison.measures, strict=True):
-        values = [comparison.summary(policy, measure) for policy in order]
-        axis.grid(axis="x")
+        sheet.values(axis, "x")
         top = comparison.best_mean(measure)
-        for y, (policy, value) in enumerate(zip(order, values, strict=True)):
+        for y, policy in enumerate(order):
             if comparable(comparison, policy, measure):
+                value = comparison.summary(policy, measure)
                 _dot(axis, y, value, colour[policy], value.mean == top)
             else:
                 _excuse(axis, y, comparison.spent(policy))
@@ -91,14 +48,16 @@ def overview(comparison: Comparison) -> Figure:
         axis.tick_params(length=0)
         axis.set_ylim(-0.6, len(order) - 0.4)
         axis.spines["left"].set_visible(False)
-        axis.set_xlim(left=min(0.0, axis.get_xlim()[0]) if _from_zero(values) else None)
-        axis.set_title(_title(measure), pad=14)
+        axis.set_title(heading(measure), pad=14)
+        axis.locator_params(axis="x", nbins=4)
+        axis.set_xlabel("higher is better →" if measure.better == "higher" else "← lower is better", color=MUTED)
     return figure
 
 
-def cycles(comparison: Comparison) -> Figure:
-    """One panel a measure: the curves over the cycles, smoothed where there are many."""
+def cycles(sheet: Sheet, comparison: Comparison) -> Figure:
+    """One panel per measure: the curves over the cycles, smoothed where there are many."""
     return _curves(
+        sheet,
         comparison,
         x=comparison.cycles.astype(np.float64),
         read=comparison.curve,
@@ -107,8 +66,8 @@ def cycles(comparison: Comparison) -> Figure:
     )
 
 
-def budgets(comparison: Comparison) -> Figure:
-    """One panel a measure: the values by budget."""
+def budgets(sheet: Sheet, comparison: Comparison) -> Figure:
+    """One panel per measure: the values by budget."""
     shares = not any(isinstance(budget, int) for budget in comparison.budgets)
     order = np.argsort(comparison.budgets, kind="stable")
 
@@ -117,19 +76,19 @@ def budgets(comparison: Comparison) -> Figure:
         return [points[i] for i in order]
 
     x = np.array([comparison.budgets[i] * (100.0 if shares else 1.0) for i in order])
-    return _curves(comparison, x, read, "budget: % of the pages a cycle" if shares else "budget: visits a cycle", 1)
+    label = "budget: % of the pages per cycle" if shares else "budget: visits per cycle"
+    return _curves(sheet, comparison, x, read, label, 1)
 
 
 def _curves(
+    sheet: Sheet,
     comparison: Comparison,
     x: FloatArray,
     read: Callable[[str, Measure], list[Interval]],
     label: str,
     width: int,
 ) -> Figure:
-    columns = min(len(comparison.measures), 2)
-    lines = math.ceil(len(comparison.measures) / columns)
-    figure, axes = _grid(len(comparison.measures), columns, (11.0, 2.75 * lines))
+    figure, axes = sheet.panels(len(comparison.measures), 2, 2.75)
     colour = _colours(comparison)
     banded = {comparison.best(comparison.measures[0]), REFERENCE}  # more bands would hide each other
     for axis, measure in zip(axes, comparison.measures, strict=True):
@@ -148,11 +107,13 @@ def _curves(
             known = np.flatnonzero(~np.isnan(shown))
             if colour[policy] != MUTED and len(known):
                 ends.append((float(shown[known[-1]]), policy, colour[policy]))
-        axis.set_title(_title(measure) + (f", mean of {width} cycles" if width > 1 else ""))
+        smoothed = f", mean of {width} cycles" if width > 1 else ""
+        axis.set_title(f"{heading(measure)}{smoothed}: {measure.better} is better")
         axis.set_xlabel(label)
         axis.tick_params(length=0)
         axis.margins(x=0.01)
         axis.set_ylim(_range(drawn))
+        settle(axis)
         _name_ends(axis, float(x[-1]), ends)
     return figure
 
@@ -242,21 +203,6 @@ def _colours(comparison: Comparison) -> dict[str, str]:
     return colours
 
 
-def _grid(count: int, columns: int, size: tuple[float, float], **options: Any) -> tuple[Figure, list[Any]]:
-    layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.1, wspace=0.02, hspace=0.04)
-    figure = Figure(figsize=(size[0], max(size[1], 2.2)), layout=layout)
-    lines = math.ceil(count / columns)
-    axes = figure.subplots(lines, columns, squeeze=False, **options).flatten().tolist()
-    for axis in axes[count:]:
-        axis.set_visible(False)
-    return figure, axes[:count]
-
-
-def _title(measure: Measure) -> str:
-    unit = f", {measure.unit}" if measure.unit else ""
-    return f"{measure.spec}{unit}{' ↓' if measure.better == 'lower' else ''}"
-
-
 def _range(curves: Sequence[FloatArray]) -> tuple[float, float]:
     """The range of the curves with a margin: intervals may reach out of the picture, curves do not."""
     values = np.concatenate(curves)
@@ -266,12 +212,6 @@ def _range(curves: Sequence[FloatArray]) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
     margin = 0.07 * (high - low) or 0.5
     return low - margin, high + margin
-
-
-def _from_zero(values: Sequence[Interval]) -> bool:
-    """Whether an axis should begin at 0: not where all values crowd far from it."""
-    means = [value.mean for value in values if not math.isnan(value.mean)]
-    return bool(means) and min(means) < 0.5 * max(means)
 
 
 def _smoothing(count: int) -> int:
@@ -288,10 +228,3 @@ def _smooth(values: FloatArray, width: int) -> FloatArray:
     total = np.convolve(np.where(there, values, 0.0), kernel, mode="same")
     count = np.convolve(there.astype(np.float64), kernel, mode="same")
     return np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0)
-
-
-def _bytes(figure: Figure, kind: str) -> bytes:
-    out = io.BytesIO()
-    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(out, format=kind, dpi=150, metadata=metadata)
-    return out.getvalue()

@@ -1,14 +1,9 @@
-"""A recording as one picture of four panels: how much, when and where pages change, and how they link.
-
-The picture is deterministic: no date, a fixed salt for the ids, one style whatever the user's own settings are.
-"""
+"""A recording as one picture of four panels: how much, when and where pages change, and how they link."""
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
@@ -16,48 +11,19 @@ from matplotlib.ticker import PercentFormatter
 from recrawl.columns import FloatArray, IntArray
 from recrawl.recording.change_rates import WEEK
 from recrawl.recording.summary import Bin, Summary
+from recrawl.report.style import COLOURS, Sheet, log_scale
 
-INK, GRID, BLUE, ORANGE = "#1f2a36", "#dfe4ea", "#2f7fc8", "#e0762f"
-_STYLE: Any = {
-    "font.size": 9,
-    "text.color": INK,
-    "axes.labelcolor": INK,
-    "axes.edgecolor": GRID,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "xtick.color": GRID,
-    "ytick.color": GRID,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "text.parse_math": False,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "recrawl",
-}
-_MARGINS = {"left": 0.085, "right": 0.985, "top": 0.955, "bottom": 0.075, "wspace": 0.22, "hspace": 0.3}
+BLUE, ORANGE = COLOURS[:2]
 
 
-def draw(summary: Summary) -> tuple[bytes, bytes]:
-    """Return the picture as PNG and as SVG."""
-    with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE, "backend": "agg"}):
-        figure = Figure(figsize=(10.5, 7.0))
-        panels = figure.subplots(2, 2, gridspec_kw=_MARGINS).ravel()
-        _histogram(panels[0], summary.changes_per_page)
-        _over_time(panels[1], summary)
-        _sites(panels[2], summary)
-        _degrees(panels[3], summary)
-        return _bytes(figure, "png"), _bytes(figure, "svg")
-
-
-def _bytes(figure: Figure, kind: str) -> bytes:
-    out = io.BytesIO()
-    undated: dict[str, Any] = {"Software": None} if kind == "png" else {"Date": None, "Creator": None}
-    figure.savefig(out, format=kind, dpi=120, metadata=undated)
-    return out.getvalue()
+def overview_of(sheet: Sheet, summary: Summary) -> Figure:
+    """Draw all four panels."""
+    figure, panels = sheet.panels(4, 2, 3.5, 10.5)
+    _histogram(panels[0], summary.changes_per_page)
+    _over_time(panels[1], summary)
+    _sites(panels[2], summary)
+    _degrees(panels[3], summary)
+    return figure
 
 
 def _histogram(axis: Any, bins: tuple[Bin, ...]) -> None:
@@ -83,11 +49,11 @@ def _over_time(axis: Any, summary: Summary) -> None:
     axis.yaxis.set_major_formatter(PercentFormatter(1.0))
     axis.set(title="Pages that change", xlabel="day of the recording", ylabel="share of the pages alive")
     if axis.get_legend_handles_labels()[0]:
-        axis.legend(frameon=False, ncols=2, loc="upper right")
+        axis.legend(ncols=2, loc="upper right")
 
 
 def _sites(axis: Any, summary: Summary) -> None:
-    """One dot a site, one line a kind; the area goes with the number of pages."""
+    """One dot per site, one line per kind; the area goes with the number of pages."""
     kinds = sorted({row.kind for row in summary.sites}, reverse=True)
     known = [row for row in summary.sites if row.rates.daily > 0]
     largest = max((row.pages for row in known), default=1)
@@ -100,14 +66,12 @@ def _sites(axis: Any, summary: Summary) -> None:
         linewidths=0,
     )
     if known:
-        axis.set_xscale("log")
-        axis.xaxis.set_major_formatter(_plain)
-        axis.minorticks_off()
+        log_scale(axis, "x")
     axis.grid(axis="x")
     axis.set_yticks(range(len(kinds)), [kind[:12] or "all" for kind in kinds])
     axis.set_ylim(-0.6, len(kinds) - 0.4)
     axis.set(
-        title="Sites: pages that change in a day", xlabel="% of the site's pages; a dot a site, its area the pages"
+        title="Sites: pages that change in a day", xlabel="% of the site's pages; one dot per site, its area the pages"
     )
 
 
@@ -126,16 +90,8 @@ def _degrees(axis: Any, summary: Summary) -> None:
             axis.step(k, share, where="pre", color=colour, label=name)
     axis.grid()
     if axis.get_legend_handles_labels()[0]:
-        axis.set(xscale="log", yscale="log")
-        axis.xaxis.set_major_formatter(_plain)
-        axis.yaxis.set_major_formatter(_plain)
-        axis.minorticks_off()
-        axis.legend(frameon=False)
-
-
-def _plain(value: float, _: Any) -> str:
-    """Write a tick of a logarithmic axis as a plain number."""
-    return f"{value:g}"
+        log_scale(axis, "xy")
+        axis.legend()
 
 
 def at_least(degree: IntArray) -> tuple[IntArray, FloatArray]:

@@ -53,7 +53,12 @@ class Selection:
 
 def to_json(comparison: Comparison, selection: Selection) -> str:
     """Write the results as JSON text."""
-    return json.dumps(results(comparison, selection), indent=1, ensure_ascii=False) + "\n"
+    return json_text(results(comparison, selection))
+
+
+def json_text(results: dict[str, Any]) -> str:
+    """Write plain values as results.json has them."""
+    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
 
 
 def results(comparison: Comparison, selection: Selection) -> dict[str, Any]:

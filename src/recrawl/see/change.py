@@ -29,11 +29,11 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-from numba import njit
 from scipy import special
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.see.fingerprint import digest, digest_of_bytes, hamming, simhash, stable_text
+from recrawl.compiled import kernel
+from recrawl.see.fingerprint import digest, digest_of_bytes, stable_text
 from recrawl.see.words import Bag, Buckets, Counts, bag_of, split_words
 
 LEVEL = 0.05  # of significance
@@ -42,7 +42,7 @@ SMALL_EFFECT = 0.1  # of Cramer's V, by convention
 
 
 class ChangeKind(IntEnum):
-    """What sort of change, from none to great; a later kind is a greater change."""
+    """The kind of a change, from no change to a significant one; a later kind is a greater change."""
 
     SAME = 0  # nothing differs
     ROTATING = 1  # only what differs between any two visits: clocks, counters, tokens
@@ -105,7 +105,6 @@ class Change:
 
     kind: ChangeKind
     distance: Distance
-    simhash_bits: int  # in which the simhashes differ
     words_added: Mapping[str, int] = field(default_factory=dict)
     words_removed: Mapping[str, int] = field(default_factory=dict)
     links_added: frozenset[str] = frozenset()
@@ -113,7 +112,7 @@ class Change:
 
     @property
     def significant(self) -> bool:
-        """Whether the distribution of the words is another, by the rule that was asked for."""
+        """Whether the distribution of the words differs, by the given rule."""
         return self.kind == ChangeKind.SIGNIFICANT
 
     @property
@@ -128,14 +127,13 @@ class Change:
 
 
 def compare(old: Version, new: Version, rule: ChangeRule = PAPER) -> Change:
-    """Say what changed from one version to another."""
+    """Compare two versions of a page: the kind, size and significance of the change."""
     before, after = Counter(split_words(old.text)), Counter(split_words(new.text))
     distance = distance_of(bag_of(old.text), bag_of(new.text))
     gained, lost = frozenset(new.links) - frozenset(old.links), frozenset(old.links) - frozenset(new.links)
     return Change(
         kind=_kind(old, new, before == after, bool(gained or lost), distance, rule),
         distance=distance,
-        simhash_bits=hamming(simhash(old.text), simhash(new.text)),
         words_added=dict(after - before),
         words_removed=dict(before - after),
         links_added=gained,
@@ -175,7 +173,7 @@ def p_value(chi2: float, cells: float) -> float:
     return float(special.chdtrc(cells - 1.0, chi2)) if cells >= 2 else math.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray, new: IntArray) -> FloatArray:
     """Compare version old[i] with version new[i]: chi2, cells, V, cosine, magnitude, added, removed, rewritten."""
     out = np.zeros((len(old), 8))
@@ -185,7 +183,7 @@ def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_count: Counts, out: FloatArray) -> None:
     """Go through both bags in the order of the buckets."""
     A, B = float(old_count.sum()), float(new_count.sum())
@@ -233,7 +231,7 @@ def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_co
     out[7] = (added + removed) / (A + B)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _with_empty(row: FloatArray, A: float, B: float, old: Counts, new: Counts) -> None:
     """An empty version beside one with words: every word is new, chi2 is infinite and V is 1."""
     same = A == 0 and B == 0

@@ -1,4 +1,4 @@
-"""What a page asks of robots: meta robots and X-Robots-Tag, for everyone or for us by name."""
+"""Robots directives of a page: meta robots and X-Robots-Tag, for all robots or for ours by name."""
 
 from __future__ import annotations
 

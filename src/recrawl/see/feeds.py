@@ -1,4 +1,4 @@
-"""Sitemaps and feeds: what a site says about its own changes. A signal, never the truth.
+"""Sitemaps and feeds: a site's own announcements of changes. A signal, never the truth.
 
 Bounded as the sitemap protocol bounds it (50 MB, 50,000 entries); entities are refused, so neither "billion laughs"
 nor external files can be reached. What was read before something went wrong is kept.
@@ -88,7 +88,7 @@ def _inflate(body: bytes, feed: Feed) -> bytes:
 
 
 def _read_lines(body: bytes, url: str, feed: Feed) -> Feed:
-    """Read a text sitemap: one URL a line."""
+    """Read a text sitemap: one URL per line."""
     base = Base(url)
     for line in body.decode("utf-8", "replace").splitlines():
         target = normalise(line.strip(), base) if "://" in line else None

@@ -2,7 +2,6 @@
 
 `digest` is exact: two visits with the same digest saw the same page. Before hashing, `stable_text` leaves out what
 differs between two visits to an unchanged page: clocks, counters, "3 minutes ago", render times, session ids, tokens.
-`simhash` (Charikar 2002) is approximate: the Hamming distance of two simhashes grows with the difference of the texts.
 """
 
 from __future__ import annotations
@@ -12,9 +11,10 @@ import re
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
 
 DIGEST_BYTES = 16
 
@@ -59,29 +59,13 @@ _ROTATING = re.compile(
 _CLOCK_LINE = re.compile(rf"(?i)\W*(?:{_DAY}\W+)?(?:{_DATE}\W*)?(?:{_TIME})?\W*|\W*{_COUNT}\W*")
 _LONGEST_CLOCK = 60  # characters
 
-_PRIME, _START = np.uint64(0x100000001B3), np.uint64(0xCBF29CE484222325)  # FNV-1a
+_step = kernel(fnv1a_step)
 
 
 def _hashes(words: str) -> npt.NDArray[np.uint64]:
-    found = []
-    for word in words.split():
-        value = int(_START)
-        for letter in word.encode():
-            value = (value ^ letter) * int(_PRIME) % 2**64
-        found.append(value)
-    return np.array(sorted(found), dtype=np.uint64)
+    return np.sort(np.array([fnv1a(word) for word in words.split()], dtype=np.uint64))
 
 
-def _folded() -> ByteArray:
-    """Map bytes to those of a word's hash: letters in lower case, digits, all that is not ASCII; 0 between words."""
-    table = np.arange(256, dtype=np.uint8)
-    table[65:91] += 32
-    between = [c for c in range(128) if not chr(c).isalnum()]
-    table[between] = 0
-    return table
-
-
-_FOLDED = _folded()
 _MONTHS = _hashes("jan feb mar apr may jun jul aug sep oct nov dec")
 _DAYS_AND_MONTHS = _hashes("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
 _WORDS = _hashes(
@@ -91,10 +75,9 @@ _WORDS = _hashes(
 )
 
 
-def fingerprint(text: str) -> tuple[bytes, int]:
-    """Return the digest and the simhash of a text without what rotates by itself."""
-    stable = _stable(text)
-    return digest_of_bytes(stable), int(_simhash(np.frombuffer(stable, dtype=np.uint8)))
+def fingerprint(text: str) -> bytes:
+    """Return the digest of a text without what rotates by itself."""
+    return digest_of_bytes(_stable(text))
 
 
 def stable_text(text: str) -> str:
@@ -131,7 +114,7 @@ def _stable(text: str) -> bytes:
     return b"".join(pieces).removesuffix(b"\n")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64]]:
     """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
 
@@ -166,7 +149,7 @@ def _lines(source: ByteArray, out: ByteArray) -> tuple[int, npt.NDArray[np.int64
     return o, numbered[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether a line begins as a date, a time or a number does: with a digit, a day or a month."""
     for i in range(start, end):
@@ -178,14 +161,14 @@ def _may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     """Whether one of the patterns of `_ROTATING` could match: never False where one does.
 
     Each needs one of: a colon, an equals or a number sign; three numbers with dots, dashes or slashes between; a month;
     a word such as "ago" or "views"; a run of 16 letters and digits; a copyright sign.
     """
-    word, letters = _START, 0  # hash and length of the run of letters before i
+    word, letters = FNV_START, 0  # hash and length of the run of letters before i
     run, digits = 0, 0  # length of the run of [\\w-] before i, and how many digits it holds
     joints = 0  # how many of .-/ in a row stand between digits
     for i in range(start, end + 1):
@@ -194,7 +177,7 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
             return True
         digit = 48 <= c <= 57
         if 97 <= (c | 32) <= 122:
-            word = (word ^ np.uint64(c | 32)) * _PRIME
+            word = _step(word, c | 32)
             letters += 1
             if letters == 3 and _has(_MONTHS, word):
                 return True
@@ -203,7 +186,7 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
                 return True
             if c == 41 and letters == 1 and i >= start + 2 and line[i - 2] == 40 and line[i - 1] | 32 == 99:
                 return True  # (c)
-            word, letters = _START, 0
+            word, letters = FNV_START, 0
         if digit or letters or c == 95 or c == 45 or c >= 128:
             run += 1
             digits += 1 if digit else 0
@@ -220,15 +203,15 @@ def _may_rotate(line: ByteArray, start: int, end: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash3(line: ByteArray, i: int) -> np.uint64:
-    value = _START
+    value = FNV_START
     for k in range(i, i + 3):
-        value = (value ^ np.uint64(line[k] | 32)) * _PRIME
+        value = _step(value, line[k] | 32)
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has(hashes: npt.NDArray[np.uint64], value: np.uint64) -> bool:
     place = np.searchsorted(hashes, value)
     return bool(place < len(hashes) and hashes[place] == value)
@@ -242,103 +225,3 @@ def digest(text: str) -> bytes:
 def digest_of_bytes(body: bytes) -> bytes:
     """Return the exact fingerprint of bytes."""
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()
-
-
-def simhash(text: str) -> int:
-    """Return the 64-bit simhash of a text's pairs of neighbouring words, case ignored.
-
-    Bit b is 1 if among the hashes of all pairs more have bit b set than not. An empty text has simhash 0.
-    """
-    return int(_simhash(np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)))
-
-
-def hamming(a: int, b: int) -> int:
-    """Return the number of bits in which two simhashes differ."""
-    return (a ^ b).bit_count()
-
-
-@njit(cache=True, nogil=True)
-def _simhash(text: ByteArray) -> np.uint64:
-    hashes = np.empty(len(text) // 2 + 1, dtype=np.uint64)
-    return _majority(hashes[: _pairs(text, hashes)])
-
-
-@njit(cache=True, nogil=True)
-def _pairs(text: ByteArray, hashes: npt.NDArray[np.uint64]) -> int:
-    """Hash every pair of neighbouring words; return how many there are."""
-    pairs, i, n = 0, 0, len(text)
-    previous = _START
-    while i < n:
-        word, length = _START, 0
-        while i < n:
-            c = _FOLDED[text[i]]
-            i += 1
-            if c == 0:
-                break
-            word = (word ^ np.uint64(c)) * _PRIME
-            length += 1
-            # Scripts without spaces: cut long runs into pieces of about two characters each.
-            if c >= 128 and length >= 24 and length % 6 == 0:
-                hashes[pairs] = _pair(previous, word)
-                pairs += 1
-                previous, word = word, _START
-        if length:
-            hashes[pairs] = _pair(previous, word)
-            pairs += 1
-            previous = word
-    return pairs
-
-
-@njit(cache=True, nogil=True)
-def _pair(previous: np.uint64, word: np.uint64) -> np.uint64:
-    pair = (previous ^ (word >> np.uint64(7))) * _PRIME
-    pair ^= pair >> np.uint64(32)
-    pair *= np.uint64(0x9E3779B97F4A7C15)
-    return pair ^ (pair >> np.uint64(29))
-
-
-@njit(cache=True, nogil=True)
-def _majority(hashes: npt.NDArray[np.uint64]) -> np.uint64:
-    """Return the bits that more than half of the hashes have set.
-
-    planes[k] holds bit k of 64 counters, one for each bit of a hash. Eight hashes are added at once by carry-save
-    adders: a few steps for each hash, not 64.
-    """
-    planes = np.zeros(40, dtype=np.uint64)
-    ones, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
-    whole = len(hashes) - len(hashes) % 8
-    for i in range(0, whole, 8):
-        a, ones = _add(ones, hashes[i], hashes[i + 1])
-        b, ones = _add(ones, hashes[i + 2], hashes[i + 3])
-        c, twos = _add(twos, a, b)
-        a, ones = _add(ones, hashes[i + 4], hashes[i + 5])
-        b, ones = _add(ones, hashes[i + 6], hashes[i + 7])
-        d, twos = _add(twos, a, b)
-        carry, fours = _add(fours, c, d)
-        _count(planes, 3, carry)
-    planes[0], planes[1], planes[2] = ones, twos, fours
-    for i in range(whole, len(hashes)):
-        _count(planes, 0, hashes[i])
-    value = np.uint64(0)
-    for bit in range(64):
-        count = 0
-        for k in range(40):
-            count += int((planes[k] >> np.uint64(bit)) & np.uint64(1)) << k
-        if 2 * count > len(hashes):
-            value |= np.uint64(1) << np.uint64(bit)
-    return value
-
-
-@njit(cache=True, nogil=True)
-def _add(a: np.uint64, b: np.uint64, c: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Add three bits in each of 64 places: the carries and the sums."""
-    half = a ^ b
-    return (a & b) | (half & c), half ^ c
-
-
-@njit(cache=True, nogil=True)
-def _count(planes: npt.NDArray[np.uint64], k: int, carry: np.uint64) -> None:
-    """Add 2^k to the counters of the bits that are set."""
-    while carry:
-        planes[k], carry = planes[k] ^ carry, planes[k] & carry
-        k += 1

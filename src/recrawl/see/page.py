@@ -1,4 +1,4 @@
-"""see_page: from an answer's bytes to what the page says."""
+"""see_page: from the bytes of an answer to the page's text, links, fingerprints and directives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from recrawl.see.fingerprint import digest_of_bytes, fingerprint
 from recrawl.see.markup.html import NO_LINKS, Link, LinkColumns, Refresh, read_html
 from recrawl.see.page_text import all_text, main_text
 from recrawl.see.sniff import Media, sniff
-from recrawl.see.softerror import is_soft_error
+from recrawl.see.softerror import says_not_found
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case
 
@@ -23,7 +23,6 @@ class SeenPage(NamedTuple):
     media: Media
     content_type: str
     digest: bytes  # exact fingerprint of the main text without what rotates
-    simhash: int  # of the same text
     type_lied: bool = False
     charset: str = ""
     title: str = ""
@@ -61,13 +60,8 @@ class SeenPage(NamedTuple):
         return NO_LINKS if self.directives.nofollow else self.link_columns.followed()
 
 
-def see_page(
-    body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, agent: str = "recrawl", probe: int | None = None
-) -> SeenPage:
-    """Read a body that was fetched from `url` (in normal form).
-
-    `probe` is the simhash of what the host answers for an address that cannot exist, where that is known.
-    """
+def see_page(body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, agent: str = "recrawl") -> SeenPage:
+    """Read a body that was fetched from `url` (in normal form)."""
     content_type, tags = "", []
     for name, value in headers:
         if name == "content-type" and not content_type:
@@ -77,25 +71,23 @@ def see_page(
     directives = from_header(tags, agent)
     sniffed = sniff(body, content_type)
     if sniffed.media is Media.HTML:
-        return _see_html(body, url, content_type, sniffed.lied, directives, agent, probe)
+        return _see_html(body, url, content_type, sniffed.lied, directives, agent)
     if sniffed.media in (Media.BINARY, Media.EMPTY):
         return SeenPage(
             url=url,
             media=sniffed.media,
             content_type=sniffed.content_type,
             digest=digest_of_bytes(body),
-            simhash=0,
             type_lied=sniffed.lied,
             directives=directives,
         )
     decoded = decode(body, content_type)
-    exact, likeness = fingerprint(decoded.text)
+    exact = fingerprint(decoded.text)
     return SeenPage(
         url=url,
         media=sniffed.media,
         content_type=sniffed.content_type,
         digest=exact,
-        simhash=likeness,
         type_lied=sniffed.lied,
         charset=decoded.charset,
         text=decoded.text,
@@ -105,20 +97,17 @@ def see_page(
     )
 
 
-def _see_html(
-    body: bytes, url: str, content_type: str, lied: bool, directives: Directives, agent: str, probe: int | None
-) -> SeenPage:
+def _see_html(body: bytes, url: str, content_type: str, lied: bool, directives: Directives, agent: str) -> SeenPage:
     decoded = decode(body, content_type)
     document = read_html(decoded.text, url)
     main = main_text(document)
-    exact, likeness = fingerprint(main)
+    exact = fingerprint(main)
     words = document.scanned.words
     return SeenPage(
         url=url,
         media=Media.HTML,
         content_type="text/html",
         digest=exact,
-        simhash=likeness,
         type_lied=lied,
         charset=decoded.charset,
         title=document.title,
@@ -132,6 +121,6 @@ def _see_html(
         refresh=document.refresh,
         directives=directives | from_meta(document.metas, agent),
         needs_rendering=document.needs_rendering,
-        soft_error=is_soft_error(document.title, document.heading, words, likeness, probe),
+        soft_error=says_not_found(document.title, document.heading, words),
         capped=document.scanned.capped or document.links_capped,
     )

@@ -1,4 +1,4 @@
-"""What a body really is, whatever its Content-Type says. Binary content is never parsed as text."""
+"""Media type sniffing: what a body is, whatever its Content-Type. Binary content is never parsed as text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _XML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<(?:\?xml|rss|feed|urlset|sitemapindex)
 
 
 class Media(StrEnum):
-    """The sorts of body that are treated differently."""
+    """The kinds of body that are treated differently."""
 
     HTML = "html"
     XML = "xml"
@@ -56,7 +56,7 @@ class Media(StrEnum):
 
 
 class Sniffed(NamedTuple):
-    """What the body is, the type that names it, and whether the header said something else."""
+    """What the body is, its media type, and whether that contradicts the header."""
 
     media: Media
     content_type: str

@@ -1,21 +1,14 @@
 """Soft errors: pages that say "not found" with status 200.
 
-Two signs: the page's own words, and likeness to what the same host answers for an address that cannot exist
-(Bar-Yossef et al., "Sic transit gloria telae", 2004). The first needs the page alone, the second one probe for a host.
+The sign is the page's own words. (Bar-Yossef et al., "Sic transit gloria telae", 2004, also compare with what the host
+answers for an address that cannot exist; that costs one more request per host, and we do not ask it.)
 """
 
 from __future__ import annotations
 
 import re
 
-import numpy as np
-
-from recrawl.columns import mix
-from recrawl.see.fingerprint import hamming
-from recrawl.urls.url import split
-
 MAX_WORDS = 300  # error pages are short; long ones that speak of errors are about errors
-PROBE_DISTANCE = 6  # of 64 bits: the same page but for the address it repeats; unrelated pages differ in about 32
 
 _SAYS_SO = re.compile(
     r"(?i)\b(?:404|410)\b|(?:page|file|document|resource|content|article|product|site|url|address)s?\W+(?:(?:you\W+\w+"
@@ -35,20 +28,3 @@ def says_not_found(title: str, heading: str, words: int) -> bool:
     if any(_STRONG.search(place) for place in (title, heading)):
         return True
     return bool(_SAYS_SO.search(heading)) or (bool(_SAYS_SO.search(title)) and words < MAX_WORDS // 2)
-
-
-def probe_url(href: str, seed: int) -> str:
-    """Return an address beside `href` that cannot exist: what the host answers there is what its errors look like."""
-    url = split(href)
-    folder = url.path.rpartition("/")[0]
-    name = int(mix(np.array([len(href)], dtype=np.uint64), seed)[0])
-    extension = url.path.rpartition("/")[2].rpartition(".")
-    suffix = f".{extension[2]}" if extension[1] and len(extension[2]) <= 5 else ""
-    return f"{url.origin}{folder}/{name:016x}{suffix}"
-
-
-def is_soft_error(title: str, heading: str, words: int, simhash: int, probe: int | None = None) -> bool:
-    """Whether a page with status 200 is an error page, by its words or by likeness to the probe's answer."""
-    if probe is not None and hamming(simhash, probe) <= PROBE_DISTANCE:
-        return True
-    return says_not_found(title, heading, words)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray
+from recrawl.compiled import kernel
 
 BUCKETS = 2**18
 _WORD = re.compile(r"[^\W_]+")
@@ -47,8 +47,9 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+@lru_cache(maxsize=200_000)
 def bucket_of(word: str) -> int:
-    """Return the bucket of one lower-case word."""
+    """Return the bucket of one lower-case word (or of several with spaces between)."""
     return crc32(word.encode("utf-8", "replace")) % BUCKETS
 
 
@@ -78,7 +79,7 @@ def _crc_table() -> Codes:
     return table.astype(np.uint32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count(codes: Codes, letters: BoolArray, table: Codes, buckets: int) -> tuple[Buckets, Counts]:
     held = np.zeros(buckets, dtype=np.int32)
     used = np.empty(len(codes) // 2 + 1, dtype=np.int32)
@@ -100,7 +101,7 @@ def _count(codes: Codes, letters: BoolArray, table: Codes, buckets: int) -> tupl
     return found, held[found]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
     """Take in one code point as its UTF-8 bytes."""
     if code < 0x80:
@@ -117,6 +118,6 @@ def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
     return _byte(crc, np.uint32(0x80) | (code & np.uint32(0x3F)), table)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _byte(crc: np.uint32, byte: np.uint32, table: Codes) -> np.uint32:
     return table[(crc ^ byte) & np.uint32(0xFF)] ^ (crc >> np.uint32(8))

@@ -13,7 +13,7 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
     significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them
     length         the number of words of a version that is new to the crawler, where the recording has it
     words          on demand, a hashed vector of the version that stands at t, where the recording has words
-    discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, that this crawler had not heard of
+    discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, unknown to this crawler before
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from functools import partial
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
+from recrawl.cycle import Opening
 from recrawl.errors import InputError
 from recrawl.features.importance import importance_of
 from recrawl.features.page_words import has_words, words_of
@@ -87,15 +88,15 @@ class RecordedWorld:
         memory.hold_copies(np.flatnonzero(self._has_copy), self.start)
         return memory
 
-    def announce(self, at: float) -> PageIds:
-        """Return the pages that make themselves known by now: with `discover="birth"` those that have been born."""
+    def begin(self, cycle: int, at: float, budget: int) -> Opening:
+        """Announce with `discover="birth"` the pages that have been born since the last cycle; otherwise none."""
         if self.discover != "birth":
-            return np.empty(0, dtype=np.int64)
+            return Opening()
         count = int(np.searchsorted(self._born[self._coming], at, side="right"))
         born, self._coming = self._coming[:count], self._coming[count:]
         born = born[(self.died[born] > at) & ~self._heard_of[born]]
         self._heard_of[born] = True
-        return born
+        return Opening(announced=born)
 
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Answer visits at `at` and remember what this crawler has now seen."""
@@ -150,7 +151,7 @@ class RecordedWorld:
             _add_up(pages, outcome, at, self._seen, self._last, self._day, values, out)
 
     def new_links(self, at: float) -> IntArray:
-        """Count the new links that a visit to each page would find at `at`: for clairvoyants alone."""
+        """Count the new links that a visit to each page would find at `at`: for clairvoyant policies only."""
         pages = np.flatnonzero(self._has_copy & (self.stale_since <= at) & (self.died > at))
         outcome = np.full(len(pages), _CHANGED, dtype=np.uint8)
         new = np.zeros((2, len(pages)), dtype=np.int32)
@@ -175,7 +176,7 @@ class RecordedWorld:
         self._before[first] = self._seen[first]  # there was no copy before
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _outcomes(
     pages: PageIds, at: float, stale_since: FloatArray, has_copy: BoolArray, born: FloatArray, died: FloatArray
 ) -> ByteArray:
@@ -185,7 +186,7 @@ def _outcomes(
         if died[page] <= at:
             outcome[i] = _GONE
         elif born[page] > at:
-            outcome[i] = _FAILED  # nothing is there yet: nobody who keeps to the rules asks for it
+            outcome[i] = _FAILED  # not born yet: a crawler that obeys the contract never visits it
         elif not has_copy[page]:
             outcome[i] = _FIRST
         elif stale_since[page] <= at:
@@ -193,7 +194,7 @@ def _outcomes(
     return outcome
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_up(
     pages: PageIds,
     outcome: ByteArray,
@@ -212,7 +213,7 @@ def _add_up(
                 row += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _see(
     pages: PageIds,
     outcome: ByteArray,

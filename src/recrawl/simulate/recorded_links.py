@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
 
@@ -13,7 +13,7 @@ _CHANGED, _FIRST, _GONE = int(Outcome.CHANGED), int(Outcome.FIRST), int(Outcome.
 
 
 class Outlinks:
-    """The links of a recording's pages, and of what time this crawler's copies are."""
+    """The links of a recording's pages, and the times of this crawler's copies."""
 
     def __init__(self, recording: Recording) -> None:
         links = recording.links
@@ -47,7 +47,7 @@ class Outlinks:
         _count_new(pages, outcome, at, self._copied_at, self._start, *self._rows[:4], new)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_new(
     pages: PageIds,
     outcome: ByteArray,
@@ -78,7 +78,7 @@ def _count_new(
                 new[where, i] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _discover(
     pages: PageIds,
     outcome: ByteArray,

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.hashing import scramble_int
 from recrawl.recording.recording import Recording
 
 SYLLABLES = ("ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "su", "ta", "ve", "zi", "ko", "la", "mi")
@@ -70,7 +71,7 @@ class Rendering:
         return float(self.recording.change_day[self.recording.change_start[page] + version - 1])
 
     def paragraphs(self, page: int, version: int) -> list[str]:
-        """The page's words: change k rewrites one paragraph, so two versions differ in what changed between them."""
+        """The page's text: change k rewrites one paragraph, so two versions differ where changes lie between them."""
         written = np.zeros(SLOTS, dtype=np.int64)  # the last change that rewrote each paragraph
         for k in range(max(1, version - 200), version + 1):
             written[self._draw(page, k) % SLOTS] = k
@@ -103,7 +104,7 @@ class Rendering:
         return f"http://elsewhere.invalid/{name}", f"see {name}"
 
     def _draw(self, page: int, k: int) -> int:
-        return _scramble(int(self.recording.page_ids[page]) * 100_003 + k)
+        return scramble_int(int(self.recording.page_ids[page]) * 100_003 + k)
 
     def _words(self, page: int, slot: int, k: int) -> str:
         """Invent a paragraph; the same one for the same page, slot and change."""
@@ -133,10 +134,3 @@ class Rendering:
     @cached_property
     def _link_page(self) -> PageIds:
         return self.recording.rows_of(self.recording.tables.column("links", "target_page")[self._link_rows[0]])
-
-
-def _scramble(key: int) -> int:
-    """Scramble one number (as columns.mix, for a single Python int)."""
-    key = (key ^ (key >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    key = (key ^ (key >> 27)) * 0x94D049BB133111EB % 2**64
-    return key ^ (key >> 31)

@@ -1,4 +1,4 @@
-"""Serve a recording as real web sites on loopback: one port, a virtual host a site, a clock that the caller sets.
+"""Serve a recording as real web sites on loopback: one port, one virtual host per site, a clock that the caller sets.
 
 The replay server is the crawler's test bed and the demo: pages are born, change and die as they did in the recording.
 Every request is logged with the server's own monotonic time, so politeness can be checked from the outside.
@@ -34,7 +34,7 @@ class ServedValidators(StrEnum):
 
 
 class Lastmod(StrEnum):
-    """What the sitemaps say of when pages changed."""
+    """How true the sitemaps' lastmod is."""
 
     ABSENT = "absent"
     HONEST = "honest"
@@ -52,7 +52,7 @@ class Asked:
 
 
 def port_if_free(port: int) -> int:
-    """Return the port if nobody listens on it, 0 (any) otherwise."""
+    """Return the port if it is free, 0 (any) otherwise."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -45,7 +45,7 @@ class Scope:
 
     @property
     def has_rules(self) -> bool:
-        """Whether anything says which pages belong to the crawl."""
+        """Whether any rule limits which pages belong to the crawl."""
         return bool(self.hosts or self.prefixes or self.patterns)
 
     def __call__(self, href: str) -> bool:

@@ -47,7 +47,7 @@ def without_session(href: str) -> str:
 
 
 def trap_of(href: str, year: int | None = None) -> str | None:
-    """Say which trap this URL is, or None: repeating segments, too many segments, a calendar far from `year`."""
+    """Return the trap that this URL is, or None: repeating segments, too many segments, a calendar far from `year`."""
     path = split(href).path
     segments = [segment for segment in path.split("/") if segment]
     if len(segments) > MAX_SEGMENTS:

@@ -47,7 +47,7 @@ class Url(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port: what a robots.txt speaks for."""
+        """Scheme, host and port: the part of the web that one robots.txt applies to."""
         return self.href[: self.href.index("/", len(self.scheme) + 3)]
 
 
@@ -83,7 +83,7 @@ def normalise(text: str, base: Base | None = None) -> str | None:
     if rest[-1] == "?" and rest.index("?") == len(rest) - 1:
         rest = rest[:-1]
     if "%" in rest:
-        if _CONTROL.search(text):  # the parser has escaped them; a page that is named by control characters is none
+        if _CONTROL.search(text):  # the parser has escaped them; control characters never name a page
             return None
         if _ODD_ESCAPE.search(rest):
             rest = _ESCAPE.sub(_one_spelling, rest)
@@ -115,7 +115,7 @@ def host_of(href: str) -> str:
 
 
 def why_not(text: str) -> str:
-    """Say in one line why a URL cannot name a page; empty if it can."""
+    """Return in one line why a URL cannot name a page; empty if it can."""
     if normalise(text) is not None:
         return ""
     if len(text) > MAX_URL_CHARS:

@@ -1,4 +1,4 @@
-"""Which URLs are known: an open-addressing table of 64-bit URL hashes, 12 bytes a slot, asked in bulk.
+"""Which URLs are known: an open-addressing table of 64-bit URL hashes, 12 bytes per slot, queried in bulk.
 
 Two of ten million URLs share a hash with a chance of about three in a million; the second would then count as known.
 """
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from recrawl.columns import PageIds
+from recrawl.columns import IntArray, PageIds
+from recrawl.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 EMPTY = -1
@@ -60,8 +60,8 @@ class UrlIndex:
         self._keys, self._pages = keys, pages
 
 
-@njit(cache=True, nogil=True)
-def _slot(key: np.uint64, keys: Hashes, pages: PageIds) -> np.int64:
+@kernel
+def _slot(key: np.uint64, keys: Hashes, pages: IntArray) -> np.int64:
     mask = len(keys) - 1
     slot = np.int64(key & np.uint64(mask))
     while pages[slot] != EMPTY and keys[slot] != key:
@@ -69,16 +69,16 @@ def _slot(key: np.uint64, keys: Hashes, pages: PageIds) -> np.int64:
     return slot
 
 
-@njit(cache=True, nogil=True)
-def _find(hashes: Hashes, keys: Hashes, pages: PageIds) -> PageIds:
+@kernel
+def _find(hashes: Hashes, keys: Hashes, pages: IntArray) -> PageIds:
     out = np.empty(len(hashes), dtype=np.int64)
     for i in range(len(hashes)):
         out[i] = pages[_slot(hashes[i], keys, pages)]
     return out
 
 
-@njit(cache=True, nogil=True)
-def _add(hashes: Hashes, keys: Hashes, pages: PageIds, size: int) -> tuple[PageIds, PageIds]:
+@kernel
+def _add(hashes: Hashes, keys: Hashes, pages: IntArray, size: int) -> tuple[PageIds, PageIds]:
     out = np.empty(len(hashes), dtype=np.int64)
     fresh = np.empty(len(hashes), dtype=np.int64)
     count = 0
@@ -93,8 +93,8 @@ def _add(hashes: Hashes, keys: Hashes, pages: PageIds, size: int) -> tuple[PageI
     return out, fresh[:count]
 
 
-@njit(cache=True, nogil=True)
-def _move(old_keys: Hashes, old_pages: PageIds, keys: Hashes, pages: PageIds) -> None:
+@kernel
+def _move(old_keys: Hashes, old_pages: IntArray, keys: Hashes, pages: IntArray) -> None:
     for i in range(len(old_keys)):
         if old_pages[i] != EMPTY:
             slot = _slot(old_keys[i], keys, pages)

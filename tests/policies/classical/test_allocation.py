@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 
 from recrawl.columns import FloatArray
 from recrawl.policies.classical.allocation import (
-    Plan,
-    harmonic_cost,
+    Allocation,
     harmonic_rates,
     periodic_rates,
     plan_states,
     poisson_rates,
     proportional,
-    signal_probabilities,
-    split_budget,
 )
 
 ONES = np.ones
@@ -57,27 +54,6 @@ def test_poisson_rates_by_hand() -> None:
     assert poisson_rates(ONES(3), D, 0.5) == pytest.approx([0.5, 0.0, 0.0])
 
 
-def test_signal_probabilities_by_hand() -> None:
-    """p = min(1, R mu/(D sum mu)); the second page is saturated, and 1.9 is shared by the others (Kolobov 2019)."""
-    p = signal_probabilities(np.array([1.0, 1.0, 2.0]), np.array([10.0, 0.1, 4.0]), 2.0)
-    assert p == pytest.approx([1.9 / 30, 1.0, 1.9 * 2 / (4 * 3)])
-    assert signal_probabilities(ONES(2), np.array([1.0, 0.0]), 9.0) == pytest.approx([1.0, 1.0])
-
-
-def test_split_by_hand() -> None:
-    """One page of each kind, D = 1, R = 1: 1/(rho(rho + 1)) = 1/(1 - rho) gives rho = sqrt(2) - 1."""
-    unsignalled, signalled = split_budget(1.0, ONES(2), ONES(2), np.array([False, True]))
-    assert unsignalled == pytest.approx(math.sqrt(2) - 1, abs=1e-6)
-    assert unsignalled + signalled == pytest.approx(1.0)
-
-
-def test_split_without_one_kind() -> None:
-    """All of R goes to the kind that is there, but never more than the signals ask for."""
-    D = np.array([1.0, 2.0])
-    assert split_budget(9.0, ONES(2), D, np.array([False, False])) == (9.0, 0.0)
-    assert split_budget(9.0, ONES(2), D, np.array([True, True])) == (0.0, 3.0)
-
-
 def test_proportional_by_hand() -> None:
     """Shares of 2 by weights 1, 1, 8 with caps of 1: the third takes 1, the others share what is left."""
     assert proportional(ONES(4), np.array([1.0, 1.0, 8.0, 0.0]), 2.0) == pytest.approx([0.5, 0.5, 1.0, 0.0])
@@ -92,8 +68,16 @@ def test_nothing_to_share() -> None:
         assert len(plan(ONES(0), ONES(0), 1.0)) == 0
 
 
+def harmonic_cost(mu: FloatArray, D: FloatArray, rho: FloatArray) -> float:
+    """Return sum -mu ln(rho / (rho + D)); pages that never change cost nothing."""
+    pays = (mu > 0) & (D > 0)
+    if (rho[pays] <= 0).any():
+        return math.inf
+    return float((mu[pays] * np.log1p(D[pays] / rho[pays])).sum())
+
+
 Value = Callable[[FloatArray, FloatArray, FloatArray], float]
-PLANS: list[tuple[Plan, Value]] = [
+PLANS: list[tuple[Allocation, Value]] = [
     (harmonic_rates, lambda mu, D, rho: -harmonic_cost(mu, D, rho)),
     (periodic_rates, periodic_freshness),
     (poisson_rates, poisson_freshness),
@@ -104,7 +88,7 @@ PAGES = st.lists(st.tuples(st.floats(0.1, 10.0), st.floats(1e-3, 50.0)), min_siz
 @pytest.mark.parametrize(("plan", "value"), PLANS)
 @given(pages=PAGES, R=st.floats(0.01, 100.0), seed=st.integers(0, 99))
 def test_no_other_rates_are_better(
-    plan: Plan, value: Value, pages: list[tuple[float, float]], R: float, seed: int
+    plan: Allocation, value: Value, pages: list[tuple[float, float]], R: float, seed: int
 ) -> None:
     """The rates spend the budget, and moving some of it from one page to another gains nothing."""
     mu, D = (np.array(column) for column in zip(*pages, strict=True))
@@ -122,7 +106,7 @@ def test_no_other_rates_are_better(
 
 @pytest.mark.parametrize("plan", [harmonic_rates, periodic_rates, poisson_rates, proportional])
 @given(rates=st.lists(st.sampled_from([0.0, 0.1, 0.7, 3.0]), min_size=1, max_size=30), R=st.floats(0.1, 20.0))
-def test_equal_pages_are_planned_as_one(plan: Plan, rates: list[float], R: float) -> None:
+def test_equal_pages_are_planned_as_one(plan: Allocation, rates: list[float], R: float) -> None:
     """A plan made once for all pages in the same state is the plan made page by page."""
     D = np.array(rates)
     assert plan_states(plan, D, R) == pytest.approx(plan(ONES(len(D)), D, R), rel=1e-6, abs=1e-12)

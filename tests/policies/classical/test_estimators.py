@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recrawl.memory import NEVER
+from recrawl.columns import PageIds
+from recrawl.memory import NEVER, Memory
 from recrawl.policies.classical import estimators
 from recrawl.policies.classical.gaps import GapLog, complete_rate, incomplete_rate
 from recrawl.policies.topk import Estimated
-from support.handmade_memory import remember, visits
+from recrawl.policy import Named
+from recrawl.visits import Visits
+from support.handmade_memory import remember
 
 HISTORIES = st.lists(st.text("uc.", min_size=6, max_size=6), min_size=1, max_size=5)
 
@@ -148,19 +151,19 @@ def test_gap_log(histories: list[str]) -> None:
 def test_gap_log_needs_a_copy_to_begin_a_gap() -> None:
     """Failures leave the gap open, and a first copy begins one without ending any."""
     log = GapLog()
-    for marks, at in (("f", 1.0), ("x", 2.0), ("c", 4.0), ("g", 5.0)):
-        log.observe(visits([0], marks, at))
+    remember("fx.cg", policy=Logging(log))
     assert log.rates(1)[0] == pytest.approx(incomplete_rate(np.array([3.0]), 0.0))
     assert log.rates(3)[2] == pytest.approx(2 * math.log(2))
 
 
-class Logging:
+class Logging(Named):
     """A policy that only keeps the log."""
 
     def __init__(self, log: GapLog) -> None:
-        self.observe = log.observe
         self.log = log
 
-    def choose(self, memory, budget, at):  # type: ignore[no-untyped-def]
-        self.log.look(memory)
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         return np.empty(0, dtype=np.int64)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        self.log.learn(memory, visits)

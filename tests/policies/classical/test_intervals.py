@@ -24,7 +24,7 @@ def schedule(rule: IntervalRule, *steps: tuple[str, float]) -> list[list[float]]
     policy = Intervals(rule)
     found = []
     for mark, at in steps:
-        policy.observe(visits([0], mark, at))
+        policy.learn(remember("."), visits([0], mark, at))
         found.append([round(float(column[0]), 9) for column in (policy.books.interval_days, policy.books.due_at)])
     return found
 
@@ -80,7 +80,7 @@ def test_stormcrawler_failures() -> None:
 def test_news_crawl_constants() -> None:
     """Common Crawl's news crawl is stormcrawler(least=90m, most=90d, dec=0.2)."""
     policy = cast(Intervals, make_policy("stormcrawler(least=90m, most=90d, dec=0.2)", Setting()))
-    policy.observe(visits([0, 1], "cu", 0.0))
+    policy.learn(remember(".", "."), visits([0, 1], "cu", 0.0))
     assert policy.books.interval_days[:2] / MINUTE == pytest.approx([0.8 * 1440 + 0.2 * 90, 2160])
 
 
@@ -126,7 +126,8 @@ def test_a_failed_first_fetch_waits() -> None:
 def test_books_grow() -> None:
     """Pages beyond the first ones seen get rows of their own."""
     policy = Intervals(Nutch())
-    policy.observe(visits([0], "u", 1.0))
-    policy.observe(visits([7], "c", 2.0))
-    assert policy.due_at(remember(*["."] * 8))[[1, 7]] == pytest.approx([30.0, 2.0 + 24.0])
+    policy.learn(remember("."), visits([0], "u", 1.0))
+    memory = remember(*["."] * 8)
+    policy.learn(memory, visits([7], "c", 2.0))
+    assert policy.due_at(memory)[[1, 7]] == pytest.approx([30.0, 2.0 + 24.0])
     assert np.isnan(policy.books.due_at[3])

@@ -12,7 +12,8 @@ from recrawl.policies.clusters.urlwords import url_vectors
 from recrawl.policies.clusters.wordranks import cluster_ranks
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, tables
+from support.real_recordings import THREE_SITES
+from support.small_recordings import tables
 
 
 def small_web() -> tuple[RecordedWorld, Memory]:
@@ -118,10 +119,9 @@ def test_words_of_addresses() -> None:
     assert not rows[3].any()
 
 
-@pytest.mark.skipif(not GITWEB_MINI.exists(), reason="the recording gitweb-mini is not beside the project")
 def test_real_pages_have_all_features() -> None:
     """On real pages nearly every feature varies, and vectors are finite."""
-    world = RecordedWorld(Recording.open(GITWEB_MINI).window(0.0, 100.0))
+    world = RecordedWorld(Recording.open(THREE_SITES).window(0.0, 100.0))
     memory = world.memory(cycle_days=7.0)
     for day in (7.0, 14.0):
         memory.begin_cycle()

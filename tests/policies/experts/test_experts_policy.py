@@ -1,19 +1,13 @@
-"""The crawl of section 8.3: policies that learn from their own visits, and the experiment as a command."""
+"""Policies that learn from their own visits and those of other pages."""
 
 from __future__ import annotations
-
-import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from recrawl.cli import main
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.features.page_words import hashed, words_of
-from recrawl.papers.experts.experts_crawl import CrawlSetting, run_crawls
-from recrawl.papers.experts.experts_tables import crawl_findings, crawl_table
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.experts.expert_policy import NO_SIGNIFICANCE, NO_WORDS, Experts
 from recrawl.policies.experts.visit_experts import related_pages, train
@@ -23,28 +17,7 @@ from recrawl.recording.recording import Recording
 from recrawl.see.words import bag_of
 from recrawl.simulate.recorded import RecordedWorld
 from support.handmade_memory import visits
-from support.small_recordings import Tables, recording, tables, write
-
-DATA = Path(__file__).parents[4] / "shared" / "data"
-MINI = DATA / "gitweb-mini"
-
-
-def talking(days: int = 40) -> Tables:
-    """Page 0 changes the day after page 1 does, 2 always, 3 never, 4 at times; every version has a text."""
-    draw = np.random.default_rng(2)
-    lead = np.flatnonzero(draw.random(days - 2) < 0.4) + 0.5
-    some = np.flatnonzero(draw.random(days) < 0.3) + 0.5
-    changes = [lead + 1, lead, np.arange(days) + 0.5, np.empty(0), some]
-    made = tables(days, [list(times) for times in changes], born=[0.0] * 5)
-    pages = np.repeat(np.arange(5), [len(times) + 1 for times in changes])
-    day = np.concatenate([np.append(0.0, times) for times in changes])
-    made["texts"] = {
-        "page_id": pages,
-        "day": day,
-        "text": np.array([f"page{p} news{d:.0f}" for p, d in zip(pages, day, strict=True)], dtype=np.object_),
-    }
-    made["changes"]["chi2_p"] = np.where(made["changes"]["page_id"] == 4, 0.01, 1.0)
-    return made
+from support.small_recordings import Tables, following_pages, recording, tables
 
 
 def crawl(made: Tables, spec: str, days: int = 40, budget: int = 2, warmup: int = 12) -> tuple[Experts, list[int]]:
@@ -118,7 +91,7 @@ def test_related_pages_are_those_that_changed_before() -> None:
 @pytest.mark.parametrize("spec", ["expert-1d", "expert-2d", "expert-3d", "expert-3d(pick=coin)"])
 def test_visits_go_where_changes_are(spec: str) -> None:
     """A page that changes daily is visited most, one that never does hardly ever, and the budget is spent."""
-    _, count = crawl(talking(), spec)
+    _, count = crawl(following_pages(), spec)
     assert sum(count) == 2 * 27
     assert count[2] > count[3]
     assert count[2] == max(count)
@@ -126,9 +99,9 @@ def test_visits_go_where_changes_are(spec: str) -> None:
 
 def test_significant_changes_can_be_chased() -> None:
     """With change=significant only visits that showed another distribution of words count: page 4 is the one."""
-    _, count = crawl(talking(), "expert-2d(change=significant)")
+    _, count = crawl(following_pages(), "expert-2d(change=significant)")
     assert count[4] == max(count)
-    _, count = crawl(talking(), "expert-1d(change=any)", budget=1)
+    _, count = crawl(following_pages(), "expert-1d(change=any)", budget=1)
     assert count[2] == max(count)
 
 
@@ -143,17 +116,17 @@ def test_sizes_can_be_chased() -> None:
 
 def test_what_the_world_does_not_show_is_noted() -> None:
     """Without words or tests of significance the policies go by changes alone, and say so."""
-    made = talking()
+    made = following_pages()
     del made["texts"], made["changes"]["chi2_p"]
     policy, count = crawl(made, "expert-3d(change=significant)")
     assert set(policy.notes) == {NO_WORDS, NO_SIGNIFICANCE}
     assert sum(count) == 2 * 27
-    assert crawl(talking(), "expert-3d")[0].notes == ()
+    assert crawl(following_pages(), "expert-3d")[0].notes == ()
 
 
 def test_a_visit_shows_the_words_of_its_time() -> None:
     """Words are those of the version that stands at the visit, and whether a change was significant is told."""
-    world = RecordedWorld(Recording.from_arrays(talking()))
+    world = RecordedWorld(Recording.from_arrays(following_pages()))
     seen = world.visit(np.array([2, 3, 4]), 3.0)
     assert seen.words is not None
     assert seen.significant is not None
@@ -192,49 +165,10 @@ def test_bad_arguments() -> None:
 def test_a_policy_without_visits_has_an_opinion() -> None:
     """Before any visit, and after visits that all failed, pages can still be chosen."""
     policy = make_policy("expert-3d", Setting())
-    world = RecordedWorld(Recording.from_arrays(talking()))
+    world = RecordedWorld(Recording.from_arrays(following_pages()))
     memory = world.memory(cycle_days=1.0)
     memory.begin_cycle()
+    policy.begin(memory, 1.0)
     assert len(policy.choose(memory, 3, 1.0)) == 3
-    policy.observe(visits([0, 1], "xx", 1.0))
+    policy.learn(memory, visits([0, 1], "xx", 1.0))
     assert len(policy.choose(memory, 3, 1.0)) == 3
-
-
-def test_the_crawl_of_fig_8() -> None:
-    """Every way to choose crawls the same pages, and the table and findings name them all."""
-    found = run_crawls(Recording.from_arrays(talking()), {"all": np.arange(5)}, CrawlSetting(20.0, repeats=2))
-    table = crawl_table("all", found["all"])
-    assert len(table.rows) == 8
-    assert "5 pages" in table.note
-    assert len(crawl_findings("all", found["all"])) == 6
-
-
-@pytest.mark.skipif(not MINI.is_dir(), reason="the recording gitweb-mini is not beside the project")
-def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`recrawl experiment experts` writes its tables beside the paper's numbers, and refuses what it cannot do."""
-    out = tmp_path / "x"
-    words = ["experiment", "experts", str(MINI), "--quick", "--no-crawl", "--steps", "weekly", "--out", str(out)]
-    assert main(words) == 0
-    results = json.loads((out / "results.json").read_text())
-    assert results["paper"]["table1"]["3D multiple"] == 72.72
-    [found] = results["protocols"]
-    assert 0 < found["accuracy"]["3D multiple"]["mean"] <= 1
-    assert found["judged_pages"] > 0
-    assert {"report.html", "figures6-7.png", "figures6-7.svg"} <= {path.name for path in out.iterdir()}
-    assert "cross-correlation" in capsys.readouterr().out
-    assert main(words) == 2  # there already
-    assert main([*words[:6], "hourly"]) == 2
-    assert "unknown steps" in capsys.readouterr().err
-
-
-def test_the_experiment_with_its_crawl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """On any recording with texts the crawl of Fig 8 is part of the report; a window too short is refused."""
-    long, short = write(talking(70), tmp_path / "long"), write(talking(40), tmp_path / "short")
-    words = ["experiment", "experts", str(long), "--quick", "--steps", "daily", "--out", str(tmp_path / "out")]
-    assert main(words) == 0
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert set(results["crawls"]) == {"pages that pass the filter", "all pages with text"}
-    assert (tmp_path / "out" / "figure8.png").stat().st_size > 0
-    assert "expert-3d(pick=coin)" in capsys.readouterr().out
-    assert main(["experiment", "experts", str(short), "--steps", "daily"]) == 2
-    assert "too few to learn from" in capsys.readouterr().err

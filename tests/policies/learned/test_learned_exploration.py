@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recrawl.columns import FloatArray, tie_order
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.exploration import HORIZON, Exploration, Known, gains
-from recrawl.policies.learned.floor import WINDOW, SiteFloor
+from recrawl.policies.learned.floor import WINDOW, claim, owed
 from recrawl.policies.learned.places import LEVELS
 
 NOBODY = np.empty(0, dtype=np.int64)
@@ -89,20 +89,19 @@ def test_the_likeliest_pages_of_the_least_known_group_are_asked() -> None:
 
 
 def test_what_a_site_is_owed_by_hand() -> None:
-    """Two sites of two pages, half a visit per page and cycle: each page comes up every two cycles.
+    """Two sites of two pages, half a visit per page and cycle: oldest first comes by every two cycles.
 
     A page that has waited one cycle with a chance of .5 has exp(-D) = .5, so in two cycles it changes with chance .75:
-    the first site is owed .5 (.5 (.75 + .75)) = .375 a cycle, the second, which never changes, nothing.
+    oldest first finds A = .5 (.75 + .75) = .75 per cycle on the first site, nothing on the second, which never changes.
+    Neither page has come up twice, so B = 0. If one comes up every 2 cycles, it brings .75 / 2 of that.
     """
-    floor, site = SiteFloor(0.5), np.array([0, 0, 1, 1])
-    chance, waited = np.array([0.5, 0.5, 0.0, 0.0]), np.ones(4)
-    floor.open_cycle(np.arange(4), site, chance, waited, 0.5)
-    assert floor.owed.tolist() == pytest.approx([0.375, 0.0])
-    assert floor.claim(np.arange(4), site, chance, NOBODY, 4).tolist() == [0]  # one page brings .5
-    assert floor.unpaid(np.arange(4), site, chance, NOBODY).tolist() == [0, 1]
-    assert floor.unpaid(np.arange(4), site, chance, np.array([1])).tolist() == []  # already paid
-    floor.pay(np.array([0]), site, chance)
-    assert floor.owed.tolist() == pytest.approx([-0.125, 0.0])
-    for _ in range(3 * WINDOW):
-        floor.open_cycle(np.arange(4), site, chance, waited, 0.5)
-    assert floor.owed[0] == pytest.approx(0.375 * WINDOW)  # no debt grows for ever
+    site, chance = np.array([0, 0, 1, 1]), np.array([0.5, 0.5, 0.0, 0.0])
+    last, before = np.full(4, 20), np.full(4, 20)
+    left = owed(np.arange(4), site, chance, last, before, 21, 0.5, 0.8)
+    assert left.tolist() == pytest.approx([WINDOW * 0.8 * 0.75, 0.0])
+    before[0] = 18
+    left = owed(np.arange(4), site, chance, last, before, 21, 0.5, 0.8)
+    assert left.tolist() == pytest.approx([WINDOW * (0.8 * 0.75 - 0.375), 0.0])
+    assert claim(np.arange(4), site, chance, np.array([0.4, 0.0]), 4).tolist() == [0]  # the first page brings .5
+    assert claim(np.arange(4), site, chance, np.array([0.6, 0.0]), 4).tolist() == [0, 1]
+    assert claim(np.arange(4), site, chance, np.array([0.6, 0.0]), 1).tolist() == [0]

@@ -11,10 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from recrawl.columns import FloatArray
-from recrawl.errors import InputError
 from recrawl.policies.learned.evidence import Evidence
-from recrawl.policies.learned.learned import Learned
-from recrawl.policies.learned.objectives import parse_objective
 from recrawl.policies.learned.page_history import RATES, History
 from recrawl.policies.learned.places import Places
 from recrawl.policies.learned.prior import FITTED, STRETCH_VARIANCE, Prior, _loss_of_order
@@ -161,17 +158,3 @@ def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None
     chance = prior.chance(np.arange(1_000), places, evidence, history, 11)
     assert chance[history.changes > 1].min() > 0.85  # two changes in six visits are enough to know a fast page
     assert chance[history.changes == 0].max() < 0.1
-
-
-def test_a_saved_prior_comes_back_and_a_wrong_one_is_refused() -> None:
-    """Weights, shape and strength are kept as JSON; weights of another length or no numbers are an input error."""
-    places, evidence, history = visited(np.full(200, 0.5), 3, seed=5)
-    policy = Learned(parse_objective("changes"))
-    policy.belief.prior.refit(places, evidence, history, 4)
-    held = policy.to_json()
-    again = Learned(parse_objective("changes"))
-    again.load_json(held)
-    assert again.to_json() == held
-    for wrong in ({"rates": [1.0]}, {"pace": math.nan}, {"shape": math.nan}):
-        with pytest.raises(InputError, match="not a saved model"):
-            again.load_json({**held, "prior": {**held["prior"], **wrong}})

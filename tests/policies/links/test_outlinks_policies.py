@@ -2,34 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from recrawl.columns import FloatArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.features.related import NONE, Related
+from recrawl.memory import Memory
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
-from recrawl.policies.links.linkhistory import FEATURES, LinkHistory
+from recrawl.policies.links.linkhistory import FEATURES
+from recrawl.policies.links.linkrates import LinkWatcher
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
-from support.small_recordings import GITWEB_MINI, Tables, recording, tables
+from support.handmade_memory import visits
+from support.real_recordings import THREE_SITES
+from support.small_recordings import Tables, recording, tables
 
 # -- history ----------------------------------------------------------------------------------------------------------
 
 
+def described(history: str, *links: tuple[int, int], near: Related | None = None) -> FloatArray:
+    """Describe page 0 after these visits with these new links, and page 1, which was not visited, in the next cycle."""
+    watcher, memory = LinkWatcher(), Memory(np.arange(2), np.zeros(2, dtype=np.int32))
+    memory.hold_copies(np.arange(2), 0.0)
+    found = iter(links)
+    for cycle, mark in enumerate(history, 1):
+        memory.begin_cycle()
+        watcher.begin(memory, float(cycle))
+        if mark == "c":
+            internal, external = next(found)
+            visit = replace(
+                visits([0], "c", cycle), new_internal=np.array([internal]), new_external=np.array([external])
+            )
+            watcher.learn(memory, visit)
+            memory.record(visit)
+    memory.begin_cycle()
+    return np.asarray(watcher.history.describe(memory, near))
+
+
 def test_history_by_hand() -> None:
     """Two visits after 1 and 3 cycles with 2 and 6 internal links: rates 2 and 2, a mean of 2, found at both."""
-    held = LinkHistory()
-    held.make_room(2)
-    held.begin(np.array([0, 1]), 0)
-    for cycle, links in ((1, 2), (4, 6)):
-        held.update(np.array([0]), np.array([True]), np.array([[links, 0]]), cycle)
-    row = dict(zip(FEATURES, held.describe(5, None)[0].tolist(), strict=True))
+    row = dict(zip(FEATURES, described("c..c", (2, 0), (6, 0))[0].tolist(), strict=True))
     assert row["waited"] == 1
     assert row["mean internal"] == row["internal, visit -1"] == row["internal, visit -2"] == 2.0
     assert row["link change rate"] == 1.0
@@ -39,12 +60,8 @@ def test_history_by_hand() -> None:
 
 def test_history_looks_around() -> None:
     """A page that was never compared has the rates of the page that it is related to."""
-    held = LinkHistory()
-    held.make_room(2)
-    held.begin(np.array([0, 1]), 0)
-    held.update(np.array([0]), np.array([True]), np.array([[3, 1]]), 1)
     near = Related(np.array([[NONE], [0]], dtype=np.int32), np.array([[0.0], [0.9]], dtype=np.float32), 1.0, 1.0)
-    row = dict(zip(FEATURES, held.describe(2, near)[1].tolist(), strict=True))
+    row = dict(zip(FEATURES, described("c", (3, 1), near=near)[1].tolist(), strict=True))
     assert row["related: mean internal"] == 3.0
     assert row["related: mean external"] == 1.0
     assert np.isnan(row["mean internal"])
@@ -143,11 +160,12 @@ def test_lbla_looks_around() -> None:
     policy = make_policy("lbla(explore=0)", Setting(1))
     looked_at = np.arange(60)
     memory.begin_cycle()
-    policy.choose(memory, 0, 1.0)
+    policy.begin(memory, 1.0)
     visits = world.visit(looked_at, 1.0)
+    policy.learn(memory, visits)
     memory.record(visits)
-    policy.observe(visits)
     memory.begin_cycle()
+    policy.begin(memory, 2.0)
     order = policy.choose(memory, 120, 2.0)
     never = [page for page in order.tolist() if page >= 60]
     assert np.mean([page % 5 == 0 for page in never[:10]]) > 0.8
@@ -166,10 +184,9 @@ def test_objectives_differ() -> None:
         make_policy("lbla(explore=2)", Setting(1))
 
 
-@pytest.mark.skipif(not GITWEB_MINI.is_dir(), reason="the small recording is not beside the project")
 def test_real_pages() -> None:
     """On real pages lbla finds more new links than the same visits by age, and no more than the oracle of links."""
-    real = Recording.open(GITWEB_MINI).window(0.0, 182.0)
+    real = Recording.open(THREE_SITES).window(0.0, 182.0)
     measures = make_measures("NewLinks")
     plan = Plan(7.0, 0.1)
     age, lbla, best = (

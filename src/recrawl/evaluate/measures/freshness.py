@@ -106,16 +106,6 @@ def _age(flag: str = "") -> Measure:
     return Age.made(flag)
 
 
-@measures.add("FreshnessEnd", formula="FreshnessEnd", source="Radinsky & Bennett 2013 §8")
-def _freshness_end() -> Measure:
-    return FreshnessEnd()
-
-
-@measures.add("Delay", formula="Delay", source="")
-def _delay() -> Measure:
-    return Delay()
-
-
-@measures.add("ChangesFound", formula="ChangesFound", source="")
-def _changes_found() -> Measure:
-    return ChangesFound()
+measures.add("FreshnessEnd", formula="FreshnessEnd", source="Radinsky & Bennett 2013 §8")(FreshnessEnd)
+measures.add("Delay", formula="Delay")(Delay)
+measures.add("ChangesFound", formula="ChangesFound")(ChangesFound)

@@ -3,7 +3,7 @@
     ChangeRate      ChangeRate(weighted)      NDCG@5%      NDCG@100      Unvisited@30d      Unvisited@99%
 
 To add one, write a small frozen dataclass with `parts` and a maker under `@measures.add(name, ...)`, and import its
-module in `measures.py`.
+module in `all_measures.py`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ class Weighable(Measure):
         return cls(flag == "weighted")
 
 
-measures: Registry[Measure] = Registry("measure")
+measures: Registry[Measure] = Registry("measure", "recrawl.measures")
+add_measure = measures.add
 
 
 def make_measure(text: str) -> Measure:

@@ -11,6 +11,7 @@ from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, Weighable, measures
 from recrawl.evaluate.measures.view import CycleView
+from recrawl.spans import budget_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,14 +100,9 @@ def _ndcg(cutoff: str | None = None) -> Measure:
     if cutoff is None:
         return NDCG()
     try:
-        k = float(cutoff[:-1]) / 100 if cutoff.endswith("%") else int(cutoff)
-    except ValueError:
-        k = 0
-    if not k > 0 or (isinstance(k, float) and not k <= 1):
-        raise InputError(f"measure 'NDCG@{cutoff}': k is a number of ranks such as 100 or a share such as 5%")
-    return NDCG(k)
+        return NDCG(budget_of(cutoff))
+    except InputError:
+        raise InputError(f"measure 'NDCG@{cutoff}': k is a number of ranks such as 100 or a share such as 5%") from None
 
 
-@measures.add("Spent", formula="Spent", source="")
-def _spent() -> Measure:
-    return Spent()
+measures.add("Spent", formula="Spent")(Spent)

@@ -1,4 +1,4 @@
-"""Measures of reach: new links and pages found, and pages that nobody looks at."""
+"""Measures of reach: new links and pages found, and pages left unvisited."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
+from recrawl.spans import budget_of, days_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -135,25 +136,17 @@ def _new_links(where: str = "all") -> Measure:
     return NewLinks(where)
 
 
-@measures.add("NewPages", formula="NewPages", source="")
-def _new_pages() -> Measure:
-    return NewPages()
-
-
-@measures.add("NewPicks", formula="NewPicks", source="")
-def _new_picks() -> Measure:
-    return NewPicks()
+measures.add("NewPages", formula="NewPages")(NewPages)
+measures.add("NewPicks", formula="NewPicks")(NewPicks)
 
 
 @measures.add("Unvisited", formula="Unvisited@30d (a share) or Unvisited@99% (days)", source="Tan et al. §8")
 def _unvisited(cutoff: str = "30d") -> Measure:
-    kind = {"d": UnvisitedShare, "%": UnvisitedDays}.get(cutoff[-1:])
     try:
-        value = float(cutoff[:-1])
-    except ValueError:
-        value = math.nan
-    if kind is UnvisitedShare and 0 < value < math.inf:
-        return UnvisitedShare(value)
-    if kind is UnvisitedDays and 0 < value <= 100:
-        return UnvisitedDays(value / 100)
+        if cutoff.endswith("%"):
+            return UnvisitedDays(budget_of(cutoff))
+        if cutoff[-1:].isalpha():
+            return UnvisitedShare(days_of(cutoff))
+    except InputError:
+        pass
     raise InputError(f"measure 'Unvisited@{cutoff}' is written Unvisited@30d (a share) or Unvisited@99% (days)")

@@ -12,9 +12,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, ByteArray, FloatArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.policy import Truth
 from recrawl.visits import Outcome, Visits
@@ -48,7 +48,7 @@ class Stage:
 
     def snapshot(self, out: FloatArray) -> FloatArray:
         """Fill `out` with the time since which each copy is stale: inf for fresh ones, NaN where there is no copy."""
-        _snapshot(self.truth.stale_since, self.memory.last_cycle, self.memory.gone, out)
+        _snapshot(self.truth.stale_since, self.memory.held(), out)
         return out
 
 
@@ -139,25 +139,25 @@ class CycleView:
     def fresh_at_end(self) -> tuple[int, int]:
         """Fresh copies and all copies right after the visits."""
         memory = self.stage.memory
-        fresh, copies = _fresh_now(self.stage.truth.stale_since, memory.last_cycle, memory.gone, self.at)
+        fresh, copies = _fresh_now(self.stage.truth.stale_since, memory.held(), self.at)
         return int(fresh), int(copies)
 
     @cached_property
     def waits(self) -> FloatArray:
-        """Days since the last visit (since first heard of, where never visited) of every page not known to be gone."""
+        """Days since the last visit (since discovery, where never visited) of every page not known to be gone."""
         memory = self.stage.memory
         there = memory.known & ~memory.gone
         seen = np.where(np.isnan(memory.last_visit), memory.first_seen, memory.last_visit)
         return np.asarray(self.at - seen[there])
 
 
-@njit(cache=True, nogil=True)
-def _snapshot(stale_since: FloatArray, last_cycle: IntArray, gone: BoolArray, out: FloatArray) -> None:
+@kernel
+def _snapshot(stale_since: FloatArray, held: BoolArray, out: FloatArray) -> None:
     for p in range(len(out)):
-        out[p] = stale_since[p] if last_cycle[p] >= 0 and not gone[p] else np.nan
+        out[p] = stale_since[p] if held[p] else np.nan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_stale(since: FloatArray, died: FloatArray, at: float) -> int:
     count = 0
     for p in range(len(since)):
@@ -166,7 +166,7 @@ def _count_stale(since: FloatArray, died: FloatArray, at: float) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _integrate(since: FloatArray, a: float, b: float, weights: FloatArray) -> tuple[float, float, float]:
     """Sum w (b-a), w (time fresh in (a, b]), and w ((b-s)^2 - (max(a,s)-s)^2)/2 over the pages with a copy."""
     page_days, fresh, age = 0.0, 0.0, 0.0
@@ -185,11 +185,11 @@ def _integrate(since: FloatArray, a: float, b: float, weights: FloatArray) -> tu
     return page_days, fresh, age
 
 
-@njit(cache=True, nogil=True)
-def _fresh_now(stale_since: FloatArray, last_cycle: IntArray, gone: BoolArray, at: float) -> tuple[int, int]:
+@kernel
+def _fresh_now(stale_since: FloatArray, held: BoolArray, at: float) -> tuple[int, int]:
     fresh, copies = 0, 0
     for p in range(len(stale_since)):
-        if last_cycle[p] >= 0 and not gone[p]:
+        if held[p]:
             copies += 1
             fresh += stale_since[p] > at
     return fresh, copies

@@ -5,25 +5,23 @@
     score(q, p) = alpha * tfidf / its largest value + beta * PageRank / its largest value, over the pages found
                                                                                        (Tan et al. 2007, eq. 7)
 
-The inverted index is tantivy's. Its own score is BM25 only and it gives out no counts of words, so a word is posted
-together with its count: the term `3f2:4` has the pages that hold the word 3f2 four times. The terms that begin with
-`3f2:` are then all postings of that word, with exact tf and df. New copies replace old ones in the same index.
+The postings are columns sorted by word and page. A cycle that replaces some copies merges theirs into the others';
+python -m benchmarks.search measures it beside SQLite's full-text index.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import tantivy
 
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.evaluate.search.queries import Query
 
 TOP = 10
 ALPHA = BETA = 0.5
-WRITER_BYTES = 64_000_000  # what is held in memory before a segment is written; tantivy takes no less than 15 MB
+_PAGE = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
@@ -45,14 +43,10 @@ class IndexedCopies:
 
 
 class Index:
-    """Which words the copies hold, and how often."""
+    """Which words the copies hold, and how often: an entry's key is word * 2**32 + page, and the keys are sorted."""
 
     def __init__(self) -> None:
-        builder = tantivy.SchemaBuilder()
-        builder.add_integer_field("page", indexed=True, fast=True)  # deletes by term miss unsigned fields
-        builder.add_text_field("words", tokenizer_name="raw", index_option="basic")
-        self._schema = builder.build()
-        self._index = tantivy.Index(self._schema)
+        self._key, self._count = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
     def replace(self, pages: PageIds, page: PageIds, word: IntArray, count: IntArray) -> None:
         """Forget the copies of `pages` and take these instead: an entry is a word of a copy and how often it is there.
@@ -61,34 +55,18 @@ class Index:
         """
         if not len(pages):
             return
-        with self._index.writer(heap_size=WRITER_BYTES, num_threads=1) as writer:
-            for one in pages.tolist():
-                writer.delete_documents_by_term("page", one)
-            for one, terms in _documents(page, word, count):
-                writer.add_document(tantivy.Document.from_dict({"page": one, "words": terms}, self._schema))
-        self._index.reload()
+        kept = ~np.isin(self._key & _PAGE, pages)
+        self._key, self._count = self._key[kept], self._count[kept]
+        new = (word << 32) + page
+        order = np.argsort(new)
+        places = np.searchsorted(self._key, new[order])
+        self._key = np.insert(self._key, places, new[order])
+        self._count = np.insert(self._count, places, count[order])
 
     def postings(self, word: int) -> tuple[PageIds, IntArray]:
         """Return the pages that hold a word, and how often each does; none for a word that no copy holds."""
-        searcher = self._index.searcher()
-        pages: list[int] = []
-        counts: list[int] = []
-        for term, most in searcher.terms_with_prefix("words", f"{word:x}:"):
-            query = tantivy.Query.term_query(self._schema, "words", term, index_option="basic")
-            # by page, as scores mean nothing here; `most` counts replaced copies too, which are not found
-            found = searcher.search(query, limit=most, count=False, order_by_field="page", order=tantivy.Order.Asc)
-            hits = [page for page, _ in found.hits]
-            pages += hits
-            counts += [int(term.partition(":")[2])] * len(hits)
-        return np.array(pages, dtype=np.int64), np.array(counts, dtype=np.int64)
-
-
-def _documents(page: PageIds, word: IntArray, count: IntArray) -> Iterator[tuple[int, list[str]]]:
-    order = np.argsort(page, kind="stable")
-    terms = [f"{w:x}:{c}" for w, c in zip(word[order].tolist(), count[order].tolist(), strict=True)]
-    owners, sizes = np.unique(page, return_counts=True)
-    for owner, end, size in zip(owners.tolist(), np.cumsum(sizes).tolist(), sizes.tolist(), strict=True):
-        yield owner, terms[end - size : end]
+        part = slice(*np.searchsorted(self._key, (word << 32, (word + 1) << 32)).tolist())
+        return self._key[part] & _PAGE, self._count[part]
 
 
 def search(index: Index, queries: Sequence[Query], copies: IndexedCopies, top: int = TOP) -> list[Hits]:

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, mix
+from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
@@ -32,6 +32,7 @@ from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.wordings import wordings
 from recrawl.features.pagerank import pagerank
 from recrawl.features.recorded_copies import RecordedCopies
+from recrawl.hashing import mix
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 
@@ -157,7 +158,7 @@ _views: WeakKeyDictionary[CycleView, SearchQuality] = WeakKeyDictionary()
 
 
 def quality_of(view: CycleView, searcher: Searcher | None = None) -> SearchQuality:
-    """Judge a cycle once, whoever asks; without a searcher by 100 queries drawn from the recording with seed 0."""
+    """Judge a cycle once (cached); without a searcher by 100 queries drawn from the recording with seed 0."""
     world, memory = view.stage.truth, view.stage.memory
     if not isinstance(world, RecordedWorld):
         raise InputError("search results can be judged only on a recorded web")
@@ -166,7 +167,7 @@ def quality_of(view: CycleView, searcher: Searcher | None = None) -> SearchQuali
             searcher = _searchers.get(world.recording) or _searchers.setdefault(
                 world.recording, Searcher(world.recording)
             )
-        held = (memory.last_cycle >= 0) & ~memory.gone
+        held = memory.held()
         _views[view] = searcher.judge(world, held, memory.last_visit, view.at)
     return _views[view]
 
@@ -180,8 +181,7 @@ class SearchFreshness(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries with hits, and their number."""
-        values = quality_of(view).fresh
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).fresh)
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,15 +193,12 @@ class SearchPrecision(Measure):
 
     def parts(self, view: CycleView) -> tuple[float, float]:
         """Sum over the queries that some live page answers, and their number."""
-        values = quality_of(view).precision
-        return float(np.nansum(values)), int((~np.isnan(values)).sum())
+        return _known(quality_of(view).precision)
 
 
-@measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")
-def _freshness_at_10() -> Measure:
-    return SearchFreshness()
+def _known(values: FloatArray) -> tuple[float, float]:
+    return float(np.nansum(values)), int((~np.isnan(values)).sum())
 
 
-@measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")
-def _map_at_10() -> Measure:
-    return SearchPrecision()
+measures.add("FreshnessAt10", formula="FreshnessAt10", source="Tan et al. 2007 eq. 8")(SearchFreshness)
+measures.add("MAPAt10", formula="MAPAt10", source="Tan et al. 2007 eq. 9")(SearchPrecision)

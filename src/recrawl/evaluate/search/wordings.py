@@ -1,4 +1,4 @@
-"""Which of the words that queries ask for each version of a page holds.
+"""Which of the words of the queries each version of a page contains.
 
 A recording has the words of a page's first version and of its last, and for some sites the text of every version. Where
 there are texts they are counted. Elsewhere the versions between are not known word by word, but how many words each
@@ -37,7 +37,7 @@ class Wordings:
     last: IntArray
 
     def there(self, seen: IntArray, held: BoolArray) -> BoolArray:
-        """Say of every entry whether these versions have it, of the pages in `held`."""
+        """Return for every entry whether these versions have it, for the pages in `held`."""
         version = seen[self.page]
         return held[self.page] & (self.first <= version) & (version < self.last)
 

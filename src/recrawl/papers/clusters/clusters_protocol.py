@@ -17,7 +17,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import ChangeRate
 from recrawl.evaluate.measures.view import CycleView
@@ -25,6 +25,7 @@ from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.search_quality import Searcher, SearchQuality, quality_of
 from recrawl.features.bisection import bisect
 from recrawl.papers.clusters.elbow import NUMBERS, CrossValidation, cross_validate
+from recrawl.plan import Plan
 from recrawl.policies.clusters.page_features import SETS, PageFeatures
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
@@ -156,7 +157,7 @@ def run_experiment(
 def _first_vectors(recording: Recording, protocol: ClustersProtocol, which: str) -> Any:
     """Describe the pages as a crawl sees them when it begins."""
     memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=protocol.seed)
-    pages = np.flatnonzero(memory.last_cycle >= 0)
+    pages = np.flatnonzero(memory.held())
     pages = pages[np.argsort(memory.tie[pages])]
     return PageFeatures(which, protocol.clusters, protocol.seed).learn(memory, pages)
 

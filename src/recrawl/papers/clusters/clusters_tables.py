@@ -9,10 +9,11 @@ import numpy as np
 
 from recrawl import __version__
 from recrawl.columns import FloatArray, IntArray
+from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
 from recrawl.papers.clusters.twosample import CRITICAL, paired_t, two_sample_t
-from recrawl.report.result_page import Table
 from recrawl.report.results import number
+from recrawl.report.table import Table
 
 
 def budget_word(budget: float | int) -> str:
@@ -134,41 +135,41 @@ def cold(experiment: ClustersExperiment) -> Table:
     return Table(heads, rows, note)
 
 
-def findings(experiment: ClustersExperiment) -> Table:
+def findings(experiment: ClustersExperiment) -> list[Finding]:
     """Say which of the paper's findings hold, by the means of all cycle lengths and budgets."""
     places = list(dict.fromkeys((c, b) for c, b, _ in experiment.runs))
+    found: list[Finding] = []
 
     def value(policy: str, what: str, place: tuple[float, float | int]) -> float:
         return mean(getattr(experiment.runs[(*place, policy)], what))
 
-    def count(claim: str, holds: list[bool], said: str = "") -> list[str]:
-        word = "yes" if all(holds) else "no" if not any(holds) else "in part"
-        return [claim, f"{word}: {sum(holds)} of {len(holds)}", said]
+    def count(question: str, claim: str, holds: list[bool]) -> None:
+        word: Verdict = "yes" if all(holds) else "no" if not any(holds) else "in part"
+        found.append(Finding(question, claim, word, f"{sum(holds)} of {len(holds)}"))
 
-    rows: list[list[str]] = []
     if places:
         for what, name in (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision", "MAP@10")):
             best = [max(value(c, what, place) for c in CLS) for place in places]
-            rivals = ("rand", "round-robin", "freq", "sls")
-            for rival in rivals:
+            for rival in ("rand", "round-robin", "freq", "sls"):
                 holds = [b > value(rival, what, place) for b, place in zip(best, places, strict=True)]
-                rows.append(count(f"the best of CLS has a higher {name} than {rival}", holds))
+                claim = f"the best of CLS has a higher {name} than {rival}"
+                count("Does cluster-level sampling help?", claim, holds)
         first = [value("cls-sad", "change", p) >= max(value(c, "change", p) for c in CLS) - 1e-12 for p in places]
-        rows.append(count("of the four weights sad has the highest ChangeRatio (Fig. 4a)", first))
-        ideal = [value(IDEAL, "precision", p) > max(value(q, "precision", p) for q in experiment.policies if q != IDEAL)
-                 for p in places]  # fmt: skip
-        rows.append(count("completely fresh copies have the highest MAP@10 (Fig. 4c)", ideal))
+        count("Which weight?", "of the four weights sad has the highest ChangeRatio (Fig. 4a)", first)
+        others = [policy for policy in experiment.policies if policy != IDEAL]
+        ideal = [value(IDEAL, "precision", p) > max(value(policy, "precision", p) for policy in others) for p in places]
+        count("Is freshness felt in search?", "completely fresh copies have the highest MAP@10 (Fig. 4c)", ideal)
     if experiment.features:
         by_set = {(w, b): mean(v) for (w, b), v in experiment.features.items()}
         budgets = experiment.protocol.budgets
         sets = list(dict.fromkeys(w for w, _ in by_set))
         top = [by_set["combined", b] >= max(by_set[w, b] for w in sets) for b in budgets]
-        rows.append(count("all features together are best (Fig. 2)", top))
+        count("Which features?", "all features together are best (Fig. 2)", top)
         dynamic = [by_set["dynamic", b] > by_set["static", b] for b in budgets]
-        rows.append(count("dynamic features predict better than static ones (Fig. 2)", dynamic))
+        count("Which features?", "dynamic features predict better than static ones (Fig. 2)", dynamic)
         worst = [by_set["url", b] <= min(by_set[w, b] for w in sets) for b in budgets]
-        rows.append(count("words of the address alone are worst (Fig. 2)", worst))
-    return Table(("finding of the paper", "holds here", ""), rows, prose=True)
+        count("Which features?", "words of the address alone are worst (Fig. 2)", worst)
+    return found
 
 
 def results(experiment: ClustersExperiment, command: str) -> dict[str, Any]:
@@ -194,7 +195,7 @@ def results(experiment: ClustersExperiment, command: str) -> dict[str, Any]:
         ],
         "policies": [_as_json(cycle, budget, run) for (cycle, budget, _), run in experiment.runs.items()],
         "cold": [vars(born) | {"change": number(born.change)} for born in experiment.cold],
-        "findings": [list(row) for row in findings(experiment).rows],
+        "findings": [[f.claim, f"{f.verdict}: {f.evidence}", ""] for f in findings(experiment)],
     }  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.papers.experts.snapshots import Snapshots, Versions
 from recrawl.policies.experts.alignment import standardise
 from recrawl.see.words import BUCKETS, Buckets, Counts
@@ -67,7 +67,7 @@ def dynamics_of(snapshots: Snapshots, first: int, last: int, *, moving: int = MO
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _document_frequency(start: IntArray, bucket: Buckets, versions: IntArray, buckets: int) -> IntArray:
     out = np.zeros(buckets, dtype=np.int64)
     for v in versions:
@@ -76,7 +76,7 @@ def _document_frequency(start: IntArray, bucket: Buckets, versions: IntArray, bu
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _moving(
     start: IntArray,
     bucket: Buckets,
@@ -108,7 +108,7 @@ def _moving(
     return found, series, weight
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _moved_words(start: IntArray, bucket: Buckets, count: Counts, version: Versions, scratch: Counts) -> Buckets:
     """Words that some snapshot has more or less of than the one before it, ascending."""
     room = 0
@@ -138,7 +138,7 @@ def _moved_words(start: IntArray, bucket: Buckets, count: Counts, version: Versi
     return np.sort(found[:n])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_in(start: IntArray, bucket: Buckets, count: Counts, version: int, word: int) -> int:
     low, high = start[version], start[version + 1]
     while low < high:
@@ -150,7 +150,7 @@ def _count_in(start: IntArray, bucket: Buckets, count: Counts, version: int, wor
     return count[low] if low < start[version + 1] and bucket[low] == word else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _standardise_rows(raw: FloatArray, out: FloatArray) -> None:
     for k in range(len(raw)):
         standardise(raw[k], out[k])

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 from scipy.sparse import csr_matrix
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.papers.experts.snapshots import Snapshots, VersionBags, Versions
 from recrawl.see.words import Buckets
@@ -81,7 +81,7 @@ def version_products(bags: VersionBags, versions: IntArray) -> npt.NDArray[np.fl
     return np.asarray((rows @ rows.T).todense(), dtype=np.float32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def dot(start: IntArray, bucket: Buckets, share: Shares, a: int, b: int) -> float:
     """Scalar product of two versions."""
     i, i_end, j, j_end = start[a], start[a + 1], start[b], start[b + 1]
@@ -95,7 +95,7 @@ def dot(start: IntArray, bucket: Buckets, share: Shares, a: int, b: int) -> floa
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _length(start: IntArray, bucket: Buckets, share: Shares, a: int, b: int) -> float:
     """Length of the difference of two versions."""
     if a == b:
@@ -112,7 +112,7 @@ def _length(start: IntArray, bucket: Buckets, share: Shares, a: int, b: int) -> 
     return np.sqrt(total)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _own(
     start: IntArray, bucket: Buckets, share: Shares, version: Versions, changed: BoolArray, length: int, interval: int
 ) -> FloatArray:
@@ -131,7 +131,7 @@ def _own(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _related(
     start: IntArray, bucket: Buckets, share: Shares, version: Versions, other: Versions, length: int
 ) -> FloatArray:
@@ -165,6 +165,6 @@ def _related(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _cosine(product: float, aa: float, bb: float) -> float:
     return product / np.sqrt(aa * bb) if aa > 0 and bb > 0 else 0.0

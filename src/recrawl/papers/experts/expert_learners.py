@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.papers.experts.expert_features import Window, own_features, related_features, version_products
 from recrawl.papers.experts.snapshots import Snapshots
 from recrawl.policies.experts.svm import polynomial, solve
@@ -140,7 +140,7 @@ def judgeable(council: Council, train: int) -> IntArray:
     return steps[(steps + 1 < len(known))][known[steps[steps + 1 < len(known)] + 1]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _decide(
     label: npt.NDArray[np.int8],
     numbers: FloatArray,
@@ -190,7 +190,7 @@ def _decide(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scalar_products(
     numbers: FloatArray, held: npt.NDArray[np.float32], version: npt.NDArray[np.int32], out: FloatArray
 ) -> None:
@@ -226,7 +226,7 @@ def _scalar_products(
             out[b, a] = total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answer(K: FloatArray, y: FloatArray, limit: FloatArray) -> float:
     """Learn from all examples but the last and answer for the last."""
     n = len(y)
@@ -234,7 +234,7 @@ def _answer(K: FloatArray, y: FloatArray, limit: FloatArray) -> float:
     return np.dot(weights, K[n, :n]) + offset
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bag(K: FloatArray, y: FloatArray, C: float, draws: IntArray) -> float:
     """Share of votes for a change less those against: each model sees examples drawn with replacement.
 
@@ -256,7 +256,7 @@ def _bag(K: FloatArray, y: FloatArray, C: float, draws: IntArray) -> float:
     return votes / len(draws)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _boost(K: FloatArray, y: FloatArray, C: float) -> float:
     """AdaBoost: examples that were answered wrong weigh more in the next model."""
     n = len(y)

@@ -20,10 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from scipy.sparse import csr_matrix
 
-from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.papers.experts.dynamics import WORDS, Dynamics, document_frequency
 from recrawl.papers.experts.snapshots import Snapshots
@@ -43,11 +43,6 @@ class Choice:
     examined: int = 0  # experts whose similarity was worked out
     bound: float = 0.0  # no expert that was left out for the cap is more similar than this
 
-    @property
-    def with_self(self) -> tuple[IntArray, FloatArray]:
-        """The experts and their weights with the page as its own first expert, of weight 1; its row is -1."""
-        return np.append(-1, self.experts), np.append(1.0, self.weight)
-
 
 NO_CHOICE = Choice(np.empty(0, dtype=np.int64), np.empty(0))
 
@@ -66,12 +61,10 @@ class Movement:
 
     def nearest(self, page: int, k: int, method: str, most: int = 0) -> Choice:
         """Return the k pages whose words move most like the page's; with `most`, of so many candidates at most."""
-        rows = self._rows(page)
+        rows, share, way = self._compared(page, method)
         if not len(rows) or k < 1:
             return NO_CHOICE
-        dynamics, way = self.dynamics, _way(method)
-        share = dynamics.weight[rows] * (dynamics.length[rows] if way == WARPING else 1.0)
-        share /= share.sum()
+        dynamics = self.dynamics
         chosen, score, examined, bound = _nearest(
             page, rows, share, dynamics.start, dynamics.word, dynamics.series, dynamics.length, self._page,
             self._row, self._first, self._weight, k, most or len(dynamics), way, self.last_lag,
@@ -79,26 +72,14 @@ class Movement:
         kept = score > 0
         return Choice(chosen[kept], score[kept], examined, bound)
 
-    def exhaustive(self, page: int, k: int, method: str) -> Choice:
-        """Return the same by working out the similarity to every page."""
-        rows = self._rows(page)
-        if not len(rows) or k < 1:
-            return NO_CHOICE
-        d, way = self.dynamics, _way(method)
-        share = d.weight[rows] * (d.length[rows] if way == WARPING else 1.0)
-        share /= share.sum()
-        score = _all_scores(rows, share, d.start, d.word, d.series, d.length, way, self.last_lag)
-        score[page] = -np.inf
-        best = np.lexsort((np.arange(len(score)), -score))[:k]
-        best = best[score[best] > 0]
-        return Choice(best, score[best], len(score) - 1)
-
-    def _rows(self, page: int) -> IntArray:
-        """The words that a page is compared by: those of greatest weight among the ones that moved."""
+    def _compared(self, page: int, method: str) -> tuple[IntArray, FloatArray, int]:
+        """The words that a page is compared by, those of greatest weight among the ones that moved; their shares."""
         rows = np.arange(self.dynamics.start[page], self.dynamics.start[page + 1])
         rows = rows[self.dynamics.weight[rows] > 0]
         best = rows[np.argsort(-self.dynamics.weight[rows], kind="stable")[: self.words]]
-        return np.sort(best)
+        rows, way = np.sort(best), _way(method)
+        share = self.dynamics.weight[rows] * (self.dynamics.length[rows] if way == WARPING else 1.0)
+        return rows, share / share.sum() if len(rows) else share, way
 
 
 def _way(method: str) -> int:
@@ -162,7 +143,7 @@ def _tf_idf(snapshots: Snapshots, step: int, idf: FloatArray, words: int) -> csr
     return csr_matrix((values, columns, start), shape=(len(snapshots), BUCKETS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _score(
     rows: IntArray,
     share: FloatArray,
@@ -191,25 +172,7 @@ def _score(
     return total
 
 
-@njit(cache=True, nogil=True)
-def _all_scores(
-    rows: IntArray,
-    share: FloatArray,
-    start: IntArray,
-    word: Buckets,
-    series: FloatArray,
-    length: FloatArray,
-    way: int,
-    last_lag: int,
-) -> FloatArray:
-    out = np.empty(len(start) - 1)
-    work = np.empty(series.shape[1] + 1)
-    for e in range(len(out)):
-        out[e] = _score(rows, share, start[e], start[e + 1], word, series, length, way, last_lag, work)
-    return out
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def _nearest(
     page: int,
     rows: IntArray,
@@ -262,11 +225,3 @@ def _nearest(
             chosen[at], score[at] = e, value
     weight[touched] = 0.0
     return chosen, score, examined, bound
-
-
-def reached(exact: Choice, found: Choice) -> float:
-    """Share of the exact experts that were found; 1 where there are none to find."""
-    if not len(exact.experts):
-        return 1.0
-    kept: BoolArray = np.isin(exact.experts, found.experts)
-    return float(kept.mean())

@@ -9,10 +9,10 @@ import numpy as np
 
 from recrawl.columns import IntArray
 from recrawl.evaluate.compare import Comparison, compare
-from recrawl.evaluate.crawl import Plan
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.measures.freshness import FreshnessEnd
 from recrawl.evaluate.measures.measure import Measure
+from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 

@@ -1,41 +1,70 @@
-"""The experiment on related pages as files: results.json, figures and one page."""
+"""The report of the experiment on related pages: what of the paper holds, its tables and figures."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval
-from recrawl.papers.experts.experts_figures import CAPTIONS, draw
+from recrawl.papers.base import Figures, Finding, PaperReport
+from recrawl.papers.experts.experts_experiment import ExpertsExperiment
+from recrawl.papers.experts.experts_figures import PLOTS
 from recrawl.papers.experts.experts_tables import (
     as_json,
     counts_table,
     crawl_findings,
     crawl_table,
     findings,
-    findings_table,
     sizes_table,
     tables,
 )
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
-from recrawl.report.result_page import Page, Picture, Section
+from recrawl.report.layout import Card, Section
+from recrawl.report.style import Plot
 
 
-def files_of(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, bytes]:
-    """Return all files by name."""
-    out = {"results.json": (json.dumps(as_json(outcomes, crawls, command), indent=1) + "\n").encode()}
-    drawn = draw(outcomes, crawls)
-    for name, (png, svg) in drawn.items():
-        out[f"{name}.png"], out[f"{name}.svg"] = png, svg
-    out["report.html"] = page(outcomes, crawls, {k: svg for k, (_, svg) in drawn.items()}, command).html().encode()
-    return out
+class ExpertsReport(PaperReport[ExpertsExperiment]):
+    """Changes predicted with related pages (Radinsky & Bennett 2013)."""
 
+    title: ClassVar[str] = "Predicting content change: pages that predict pages"
+    plots: ClassVar[Mapping[str, Plot]] = PLOTS
 
-def is_ours(name: str) -> bool:
-    """Whether a file of this name may have been written by this experiment."""
-    stem, _, kind = name.rpartition(".")
-    return name in ("results.json", "report.html") or (stem in CAPTIONS and kind in ("png", "svg"))
+    def figures(self) -> Mapping[str, tuple[Plot, Any]]:
+        """Accuracy, and freshness where there were crawls."""
+        accuracy, freshness = PLOTS.items()
+        found: dict[str, tuple[Plot, Any]] = {accuracy[0]: (accuracy[1], self.results.outcomes)}
+        return found | ({freshness[0]: (freshness[1], self.results.crawls)} if self.results.crawls else {})
+
+    def intro(self) -> list[str]:
+        """Say what was predicted, one line per protocol."""
+        return [headline(outcome) for outcome in self.results.outcomes]
+
+    def cards(self) -> list[Card]:
+        """The accuracy of each protocol."""
+        return [card(outcome) for outcome in self.results.outcomes]
+
+    def findings(self) -> Mapping[str, Sequence[Finding]]:
+        """By paired t-tests over the pages of each protocol, and over the seeds of the crawls."""
+        found = {outcome.protocol.name: findings(outcome) for outcome in self.results.outcomes}
+        return found | {name: crawl_findings(name, crawl) for name, crawl in self.results.crawls.items()}
+
+    def sections(self, figures: Figures) -> list[Section]:
+        """Tables 1 to 3 of each protocol, then Figs 6 to 8."""
+        found = []
+        for outcome in self.results.outcomes:
+            name = outcome.protocol.name
+            more = [counts_table(outcome)] + ([sizes_table(outcome)] if outcome.sizes else [])
+            found.append(Section(f"{name}: Tables 1 to 3", tables=tables(outcome)))
+            found.append(Section(f"{name}: Figs 6 and 7 as numbers", tables=more))
+        found.append(Section("Training sizes and numbers of experts (Figs 6 and 7)", pictures=figures("figures6-7")))
+        if self.results.crawls:
+            fresh = [crawl_table(name, comparison) for name, comparison in self.results.crawls.items()]
+            found.append(Section("Keeping copies fresh (Fig 8)", tables=fresh, pictures=figures("figure8")))
+        return found
+
+    def to_dict(self, command: str) -> dict[str, Any]:
+        """Everything measured."""
+        return as_json(self.results.outcomes, self.results.crawls, command)
 
 
 def headline(outcome: TrialOutcome) -> str:
@@ -49,41 +78,8 @@ def headline(outcome: TrialOutcome) -> str:
     )
 
 
-def page(
-    outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], svgs: Mapping[str, bytes], command: str
-) -> Page:
-    """Lay out the report."""
-    figure = {name: Picture(name, svg, CAPTIONS[name]) for name, svg in svgs.items()}
-    sections = []
-    for outcome in outcomes:
-        name = outcome.protocol.name
-        more = [counts_table(outcome)] + ([sizes_table(outcome)] if outcome.sizes else [])
-        sections += [
-            Section(f"{name}: what of the paper holds", tables=[findings_table(findings(outcome))]),
-            Section(f"{name}: Tables 1 to 3", tables=tables(outcome)),
-            Section(f"{name}: Figs 6 and 7 as numbers", tables=more),
-        ]
-    sections.append(Section("Training sizes and numbers of experts (Figs 6 and 7)", pictures=[figure["figures6-7"]]))
-    if crawls:
-        found = [f for name, comparison in crawls.items() for f in crawl_findings(name, comparison)]
-        sections.append(
-            Section(
-                "Keeping copies fresh (Fig 8)",
-                tables=[*(crawl_table(n, c) for n, c in crawls.items()), findings_table(found)],
-                pictures=[figure["figure8"]],
-            )
-        )
-    return Page(
-        "Predicting content change: pages that predict pages",
-        [headline(outcome) for outcome in outcomes],
-        sections,
-        [card for outcome in outcomes for card in cards(outcome)],
-        command,
-    )
-
-
-def cards(outcome: TrialOutcome) -> list[tuple[str, str, str]]:
-    """The headline numbers of a protocol."""
+def card(outcome: TrialOutcome) -> Card:
+    """The headline number of a protocol."""
     mean = {m: 100 * interval(outcome.accuracy[m]).mean for m in (DRAW, MAJORITY, OWN, MULTIPLE)}
     word = f"2D {mean[OWN]:.1f}%, 1D {mean[DRAW]:.1f}%; more frequent outcome {mean[MAJORITY]:.1f}%"
-    return [(f"{outcome.protocol.name}: 3D", f"{mean[MULTIPLE]:.1f}%", word)]
+    return f"{outcome.protocol.name}: 3D", f"{mean[MULTIPLE]:.1f}%", word

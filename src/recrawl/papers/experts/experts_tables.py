@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
+from recrawl.papers.base import Finding
 from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
-from recrawl.report.result_page import Table
+from recrawl.report.table import Table, said
 
 PAPER_ACCURACY = {DRAW: 54.84, OWN: 62.93, MULTIPLE: 72.72}
 PAPER_ENSEMBLES = {MULTIPLE: 72.72, "union": 63.44, "boosting": 62.91, "bagging": 63.58}
@@ -21,15 +21,6 @@ AMBIGUOUS = (
     "The paper's text does not say clearly which of 63.44, 62.91 and 63.58 belongs to union, boosting and bagging; all "
     "three lie about nine points below multiple experts, so nothing hangs on it."
 )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim of the paper, and what was seen here."""
-
-    claim: str
-    holds: bool
-    seen: str
 
 
 def tables(outcome: TrialOutcome) -> list[Table]:
@@ -73,8 +64,7 @@ def _table(
 
 def percent(values: FloatArray) -> str:
     """Write a mean over pages with its interval, in percent."""
-    mean = interval(100 * values)
-    return f"{mean.mean:.2f}" + ("" if math.isnan(mean.half) else f" ±{mean.half:.2f}")
+    return said(interval(100 * values), 2)
 
 
 def sizes_table(outcome: TrialOutcome) -> Table:
@@ -100,10 +90,11 @@ def crawl_table(name: str, comparison: Comparison) -> Table:
     rows = []
     for policy in comparison.policies:
         cells = [comparison.summary(policy, measure) for measure in comparison.measures]
-        rows.append([policy, *(f"{c.mean:.4f}" + ("" if math.isnan(c.half) else f" ±{c.half:.4f}") for c in cells)])
+        rows.append([policy, *(said(cell, 4) for cell in cells)])
     note = (
-        f"{name}: {comparison.pages[0]:,} pages, {comparison.visits[0]:,} visits a day; mean and 95% interval of "
-        f"{comparison.repeats} seeds. Freshness is the share of the copies that are up to date after the day's visits."
+        f"{name}: {comparison.pages[0]:,} pages, {comparison.visits[0]:,} visits per day; "
+        f"{_seeds(comparison.repeats)}. "
+        "Freshness is the share of the copies that are up to date after the day's visits."
     )
     return Table(["policy", *(measure.spec for measure in comparison.measures)], rows, note)
 
@@ -111,27 +102,31 @@ def crawl_table(name: str, comparison: Comparison) -> Table:
 def findings(outcome: TrialOutcome) -> list[Finding]:
     """Check what the paper found, by paired t-tests over the pages."""
     a, s = outcome.accuracy, outcome.selected
+    content, related, combine, select = (
+        "Does content help?", "Do related pages help?", "How to combine experts?", "How to select experts?"
+    )  # fmt: skip
     return [
-        _greater("content helps: 2D beats the 1D draw", a[OWN], a[DRAW]),
-        _greater("2D beats the more frequent outcome (not in the paper)", a[OWN], a[MAJORITY]),
-        _greater("related pages help: 3D beats 2D", a[MULTIPLE], a[OWN]),
-        _greater("3D beats the more frequent outcome (not in the paper)", a[MULTIPLE], a[MAJORITY]),
-        *(_greater(f"multiple experts beat {name}", a[MULTIPLE], a[name]) for name in ENSEMBLES),
-        _greater("cross-correlation selects better than content", s["cross-correlation"], s["content"]),
-        _greater("cross-correlation selects better than the graph", s["cross-correlation"], s["graph"]),
-        _equal("cross-correlation and DTW do not differ", s["cross-correlation"], s["dtw"]),
-        *(_greater(f"experts by {name} beat 2D", s[name], a[OWN]) for name in SELECTIONS),
+        _greater(content, "content helps: 2D beats the 1D draw", a[OWN], a[DRAW]),
+        _greater(content, "2D beats the more frequent outcome (not in the paper)", a[OWN], a[MAJORITY]),
+        _greater(related, "related pages help: 3D beats 2D", a[MULTIPLE], a[OWN]),
+        _greater(related, "3D beats the more frequent outcome (not in the paper)", a[MULTIPLE], a[MAJORITY]),
+        *(_greater(combine, f"multiple experts beat {name}", a[MULTIPLE], a[name]) for name in ENSEMBLES),
+        _greater(select, "cross-correlation selects better than content", s["cross-correlation"], s["content"]),
+        _greater(select, "cross-correlation selects better than the graph", s["cross-correlation"], s["graph"]),
+        _equal(select, "cross-correlation and DTW do not differ", s["cross-correlation"], s["dtw"]),
+        *(_greater(select, f"experts by {name} beat 2D", s[name], a[OWN]) for name in SELECTIONS),
     ]
 
 
-def _greater(claim: str, a: FloatArray, b: FloatArray) -> Finding:
+def _greater(question: str, claim: str, a: FloatArray, b: FloatArray) -> Finding:
     test = paired_test(100 * a, 100 * b)
-    return Finding(claim, test.difference > 0 and test.significant, f"{test.difference:+.2f} points, p = {test.p:.2g}")
+    return Finding.tested(question, claim, test, f"{test.difference:+.2f} points, p = {test.p:.2g}")
 
 
-def _equal(claim: str, a: FloatArray, b: FloatArray) -> Finding:
+def _equal(question: str, claim: str, a: FloatArray, b: FloatArray) -> Finding:
     test = paired_test(100 * a, 100 * b)
-    return Finding(claim, not test.significant, f"{test.difference:+.2f} points, p = {test.p:.2g}")
+    seen = f"{test.difference:+.2f} points, p = {test.p:.2g}"
+    return Finding(question, claim, "no" if test.significant else "yes", seen)
 
 
 def crawl_findings(name: str, comparison: Comparison) -> list[Finding]:
@@ -142,14 +137,8 @@ def crawl_findings(name: str, comparison: Comparison) -> list[Finding]:
             test = comparison.versus(chosen[better], chosen[worse], FRESHNESS).test
             seen = f"{100 * test.difference:+.2f} points of freshness, p = {test.p:.2g}"
             claim = f"{name}: {chosen[better]} keeps copies fresher than {chosen[worse]}"
-            out.append(Finding(claim, test.difference > 0 and test.significant, seen))
+            out.append(Finding.tested("Do better predictions keep copies fresher?", claim, test, seen))
     return out
-
-
-def findings_table(found: Sequence[Finding]) -> Table:
-    """What of the paper holds."""
-    rows = [[f.claim, "yes" if f.holds else "no", f.seen] for f in found]
-    return Table(["the paper says", "holds here", "seen"], rows)
 
 
 def as_json(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, Any]:
@@ -184,7 +173,7 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "graph": outcome.by_links,
         "sizes": {str(n): {m: _number(v) for m, v in values.items()} for n, values in outcome.sizes.items()},
         "counts": {str(k): _number(v) for k, v in outcome.counts.items()},
-        "findings": [vars(f) for f in findings(outcome)],
+        "findings": [f.to_dict() for f in findings(outcome)],
     }
 
 
@@ -197,7 +186,7 @@ def _crawl_json(name: str, comparison: Comparison) -> dict[str, Any]:
             policy: {m.spec: comparison.summary(policy, m).mean for m in comparison.measures}
             for policy in comparison.policies
         },
-        "findings": [vars(f) for f in crawl_findings(name, comparison)],
+        "findings": [f.to_dict() for f in crawl_findings(name, comparison)],
     }
 
 
@@ -208,3 +197,7 @@ def _number(values: FloatArray) -> dict[str, float | None]:
 
 def _pages(values: FloatArray) -> int:
     return interval(values).runs
+
+
+def _seeds(repeats: int) -> str:
+    return f"mean and 95% interval of {repeats} seeds" if repeats > 1 else "one seed"

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.progress import Advance, silent
 from recrawl.recording.contents import Texts
@@ -111,11 +111,6 @@ class Snapshots:
         return Snapshots(self.pages[rows], self.step_days, self.bags, self.version[rows])
 
 
-def has_texts(recording: Recording) -> bool:
-    """Whether the recording says what its pages said."""
-    return recording.tables.has("texts")
-
-
 def snapshots_of(
     recording: Recording, step_days: float = 1.0, *, buckets_bits: int = 18, advance: Advance = silent
 ) -> Snapshots:
@@ -162,7 +157,7 @@ def _standing(texts: Texts, pages: PageIds, ends: FloatArray, born: FloatArray, 
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _stand(
     row: IntArray, day: FloatArray, first: IntArray, ends: FloatArray, born: FloatArray, died: FloatArray, out: Versions
 ) -> None:

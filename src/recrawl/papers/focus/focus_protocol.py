@@ -15,7 +15,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.evaluate.statistics import Interval, interval, paired_test
+from recrawl.evaluate.statistics import Interval, interval
 from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
 from recrawl.focus.fleet import chances
 from recrawl.focus.genetic import Evolution, GeneticSettings, Search, evolve
@@ -213,91 +213,6 @@ def _options(
         best, _ = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, plan.seed, search, advance)
         out[search.name] = best[0], _harvests(mission, start, best[0], sizes, plan)
     return out
-
-
-# -- what the paper found ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FocusFinding:
-    """A claim of the paper, and what was seen here."""
-
-    claim: str
-    holds: bool
-    seen: str
-
-
-def findings(result: TopicResult) -> list[FocusFinding]:
-    """Check the paper's findings on one topic, over all sets of seeds."""
-    return [_community(result), _outperforms(result), _closer(result), _cohesive(result), _long_crawl(result)]
-
-
-def _community(result: TopicResult) -> FocusFinding:
-    weights = result.evolved[0].parts[0]
-    groups = {
-        "COMM": weights["COMM_in"] + weights["COMM_out"],
-        "PARENT": sum(weights[f"PARENT_{k}"] for k in range(1, 6)),
-        "HUB + AUTHORITY": weights["HUB"] + weights["AUTHORITY"],
-    }
-    base = result.trials[0].values["harvest"][result.evolved[0].name][0].mean()
-    lost = {name: float(base - values[0].mean()) for name, values in result.ablation.items()}
-    worst = max(lost, key=lambda name: lost[name])
-    holds = max(groups, key=lambda name: groups[name]) == "COMM"
-    said = ", ".join(f"{name} {weight:.2f}" for name, weight in groups.items())
-    return FocusFinding(
-        "the community scores weigh most",
-        holds,
-        f"weights: {said}; the harvest falls most {worst} (by {lost[worst]:.3f})",
-    )
-
-
-def _pooled(result: TopicResult, measure: str, size: int) -> tuple[FloatArray, FloatArray]:
-    """Values of the best strategy and of Best-First, run by run, from all sets of seeds."""
-    names = (result.evolved[0].name, BEST_FIRST.name)
-    mine, other = (np.concatenate([trial.values[measure][name][size] for trial in result.trials]) for name in names)
-    return mine, other
-
-
-def _outperforms(result: TopicResult) -> FocusFinding:
-    mine, other = _pooled(result, "harvest", 0)
-    test = paired_test(mine, other)
-    return FocusFinding(
-        "evolved strategies outperform Best-First on crawls of the length they were evolved for",
-        test.difference > 0 and test.significant,
-        f"{test.difference:+.3f} harvest at {result.sizes[0]:,} pages (p = {test.p:.2g})",
-    )
-
-
-def _closer(result: TopicResult) -> FocusFinding:
-    mine, other = _pooled(result, "mean distance", -1)
-    mine_early, other_early = _pooled(result, "mean distance", 0)
-    test = paired_test(mine, other)
-    return FocusFinding(
-        "evolved strategies stay closer to the seeds than Best-First",
-        test.difference < 0 and test.significant,
-        f"mean distance {mine.mean():.2f} against {other.mean():.2f} links at {result.sizes[-1]:,} pages "
-        f"(p = {test.p:.2g}); {mine_early.mean():.2f} against {other_early.mean():.2f} at {result.sizes[0]:,}",
-    )
-
-
-def _cohesive(result: TopicResult) -> FocusFinding:
-    mine, other = _pooled(result, "overall cohesiveness", 0)
-    test = paired_test(mine, other)
-    return FocusFinding(
-        "evolved crawls are more cohesive than Best-First's",
-        test.difference > 0 and test.significant,
-        f"{mine.mean():.2f} against {other.mean():.2f} links a page into the community at {result.sizes[0]:,} pages",
-    )
-
-
-def _long_crawl(result: TopicResult) -> FocusFinding:
-    mine, other = _pooled(result, "harvest", -1)
-    test = paired_test(other, mine)
-    return FocusFinding(
-        "Best-First wins the long crawl (the paper: on its sparse topic only)",
-        test.difference > 0 and test.significant,
-        f"{test.difference:+.3f} harvest of Best-First over evolved at {result.sizes[-1]:,} pages (p = {test.p:.2g})",
-    )
 
 
 def weight_rows(strategies: Sequence[Strategy]) -> list[tuple[str, list[float]]]:

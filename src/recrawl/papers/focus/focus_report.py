@@ -1,52 +1,28 @@
-"""What the experiment on focused crawling found: tables for people, results.json for machines, one page for both."""
+"""The report of the experiment on focused crawling: what of the paper holds, its tables and figures."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from recrawl.columns import FloatArray
-from recrawl.evaluate.statistics import Interval, interval, paired_test
+from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
-from recrawl.papers.focus.focus_plots import CAPTIONS, draw
-from recrawl.papers.focus.focus_protocol import MEASURES, FocusTrial, TopicResult, findings, weight_rows, with_topic
-from recrawl.report.result_page import Page, Picture, Section, Table
+from recrawl.papers.base import Figures, Finding, PaperReport
+from recrawl.papers.focus.focus_findings import findings
+from recrawl.papers.focus.focus_plots import PLOTS
+from recrawl.papers.focus.focus_protocol import MEASURES, FocusTrial, TopicResult, weight_rows, with_topic
+from recrawl.report.layout import Card, Picture, Section, Table
+from recrawl.report.style import Plot
+from recrawl.report.table import said
 
 
 def slug(name: str) -> str:
     """Make a file name of a topic's name."""
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-
-
-def files(results: Sequence[TopicResult], command: str) -> dict[str, bytes]:
-    """Every file of the report by name: results.json, strategies, figures and report.html."""
-    out = {"results.json": (json.dumps(as_json(results, command), indent=1) + "\n").encode()}
-    pictures = {}
-    for result in results:
-        for number, strategy in enumerate(with_topic(result.evolved, result.name), 1):
-            out[f"{slug(result.name)}-{number}.json"] = strategy_json(strategy).encode()
-        pictures[result.name] = draw(result)
-        for name, (png, svg) in pictures[result.name].items():
-            out[f"{slug(result.name)}-{name}.png"], out[f"{slug(result.name)}-{name}.svg"] = png, svg
-    svgs = {name: {k: svg for k, (_, svg) in drawn.items()} for name, drawn in pictures.items()}
-    out["report.html"] = page(results, svgs, command).html().encode()
-    return out
-
-
-def is_ours(name: str) -> bool:
-    """Whether a file of this name may have been written by this experiment."""
-    return name in ("results.json", "report.html") or bool(
-        re.fullmatch(r"[a-z0-9-]+-(\d+\.json|(harvest|cohesiveness|distance|curves)\.(png|svg))", name)
-    )
-
-
-def as_json(results: Sequence[TopicResult], command: str) -> dict[str, Any]:
-    """All numbers."""
-    return {"experiment": "focus", "command": command, "topics": [_topic_json(result) for result in results]}
 
 
 def _topic_json(result: TopicResult) -> dict[str, Any]:
@@ -70,7 +46,7 @@ def _topic_json(result: TopicResult) -> dict[str, Any]:
             name: {"weights": [dict(p) for p in s.parts], "within": list(s.within), "harvest": _sizes_json(values)}
             for name, (s, values) in result.options.items()
         },
-        "findings": [{"claim": f.claim, "holds": f.holds, "seen": f.seen} for f in findings(result)],
+        "findings": [finding.to_dict() for finding in findings(result)],
     }
 
 
@@ -92,17 +68,6 @@ def _sizes_json(values: FloatArray) -> list[dict[str, Any]]:
 
 def _plain(values: FloatArray) -> list[float | None]:
     return [None if math.isnan(value) else float(value) for value in values]
-
-
-def tables(result: TopicResult) -> list[Table]:
-    """Every table about one topic."""
-    out = [classifier_table(result), weights_table(result)]
-    for trial in result.trials:
-        out += [measure_table(result, trial, measure) for measure in MEASURES]
-    out.append(ablation_table(result))
-    if result.options:
-        out.append(options_table(result))
-    return [*out, findings_table(result)]
 
 
 def classifier_table(result: TopicResult) -> Table:
@@ -136,7 +101,7 @@ def measure_table(result: TopicResult, trial: FocusTrial, measure: str) -> Table
         marks = [_mark(row, b) if name != BEST_FIRST.name else "" for row, b in zip(values, base, strict=True)]
         rows.append([name, *(said(interval(row)) + mark for row, mark in zip(values, marks, strict=True))])
     note = (
-        f"{measure.capitalize()} from {trial.seeds} seeds, mean and 95% interval of the runs; {trial.good:,} of the "
+        f"{measure.capitalize()} from {trial.seeds} seeds, {_runs(trial)}; {trial.good:,} of the "
         f"{trial.reach:,} pages in reach are good; * differs from best-first (paired t-test, 95%)."
     )
     means = [[value.mean() for value in values] for values in trial.values[measure].values()]
@@ -165,22 +130,6 @@ def options_table(result: TopicResult) -> Table:
     return Table(_heads(result), rows, note, _best(means))
 
 
-def findings_table(result: TopicResult) -> Table:
-    """What of the paper holds."""
-    rows = [[f.claim, "yes" if f.holds else "no", f.seen] for f in findings(result)]
-    return Table(["the paper says", "holds here", "seen"], rows, prose=True)
-
-
-def overview_table(results: Sequence[TopicResult]) -> Table:
-    """What of the paper holds, topic by topic."""
-    found = [findings(result) for result in results]
-    rows = [
-        [claims[0].claim, *("yes" if finding.holds else "no" for finding in claims)]
-        for claims in zip(*found, strict=True)
-    ]
-    return Table(["the paper says", *(result.name for result in results)], rows, prose=True)
-
-
 def _heads(result: TopicResult) -> list[str]:
     return ["strategy", *(f"{size:,} pages" for size in result.sizes)]
 
@@ -191,13 +140,13 @@ def _best(means: Sequence[Sequence[float]]) -> frozenset[tuple[int, int]]:
     return frozenset((max(range(len(means)), key=lambda row: means[row][c]), c + 1) for c in columns)
 
 
+def _runs(trial: FocusTrial) -> str:
+    runs = trial.values["harvest"][BEST_FIRST.name].shape[1]
+    return f"mean and 95% interval of {runs} runs" if runs > 1 else "one run"
+
+
 def _mark(values: FloatArray, base: FloatArray) -> str:
     return "*" if paired_test(values, base).significant else ""
-
-
-def said(value: Interval) -> str:
-    """Write a mean with its interval."""
-    return f"{value.mean:.3f}" + ("" if math.isnan(value.half) else f" ±{value.half:.3f}")
 
 
 def headline(result: TopicResult) -> str:
@@ -210,43 +159,71 @@ def headline(result: TopicResult) -> str:
     )
 
 
-def page(results: Sequence[TopicResult], svgs: dict[str, dict[str, bytes]], command: str) -> Page:
-    """Lay out everything as one page that loads nothing."""
-    sections = [section for result in results for section in _sections(result, svgs[result.name])]
-    if len(results) > 1:
-        sections.insert(0, Section("What of the paper holds, topic by topic", tables=[overview_table(results)]))
-    return Page(
-        "Focused crawling: evolved strategies against Best-First and others",
-        [headline(result) for result in results],
-        sections,
-        [card for result in results for card in cards(result)],
-        command,
-    )
+class FocusReport(PaperReport[Sequence[TopicResult]]):
+    """Evolved strategies for focused crawling (Johnson et al. 2003)."""
+
+    title: ClassVar[str] = "Focused crawling: evolved strategies against Best-First and others"
+    plots: ClassVar[Mapping[str, Plot]] = PLOTS
+    other_files: ClassVar[str] = rf"[a-z0-9-]+-(\d+\.json|({'|'.join(PLOTS)})\.(png|svg))"
+
+    def figures(self) -> Mapping[str, tuple[Plot, Any]]:
+        """Every figure of every topic."""
+        return {f"{slug(r.name)}-{name}": (plot, r) for r in self.results for name, plot in PLOTS.items()}
+
+    def more_files(self) -> dict[str, bytes]:
+        """The strategies that were evolved."""
+        return {
+            f"{slug(result.name)}-{number}.json": strategy_json(strategy).encode()
+            for result in self.results
+            for number, strategy in enumerate(with_topic(result.evolved, result.name), 1)
+        }
+
+    def intro(self) -> list[str]:
+        """Say what was crawled for, one line per topic."""
+        return [headline(result) for result in self.results]
+
+    def cards(self) -> list[Card]:
+        """The harvest of each topic."""
+        return [card(result) for result in self.results]
+
+    def findings(self) -> Mapping[str, Sequence[Finding]]:
+        """By topic, over all sets of seeds."""
+        return {result.name: findings(result) for result in self.results}
+
+    def sections(self, figures: Figures) -> list[Section]:
+        """Topic by topic: the classifier, Table 1 and Figs 3 to 10."""
+        return [section for result in self.results for section in _sections(result, figures)]
+
+    def to_dict(self, command: str) -> dict[str, Any]:
+        """Everything measured."""
+        return {"experiment": "focus", "command": command, "topics": [_topic_json(result) for result in self.results]}
 
 
-def _sections(result: TopicResult, svgs: dict[str, bytes]) -> list[Section]:
+def _sections(result: TopicResult, figures: Figures) -> list[Section]:
     name = result.name
-    figure = {k: Picture(f"{slug(name)}-{k}", svg, CAPTIONS[k]) for k, svg in svgs.items()}
+
+    def drawn(*plots: str) -> list[Picture]:
+        return figures(*(f"{slug(name)}-{plot}" for plot in plots))
+
     harvests = [measure_table(result, trial, "harvest") for trial in result.trials]
     recalls = [measure_table(result, trial, "recall") for trial in result.trials]
     cohesion = [measure_table(result, result.trials[0], m) for m in MEASURES if "cohesiveness" in m]
     distances = [measure_table(result, trial, "mean distance") for trial in result.trials]
     out = [
-        Section(f"{name}: what of the paper holds", tables=[findings_table(result)]),
         Section(f"{name}: the topic classifier", tables=[classifier_table(result)]),
         Section(f"{name}: weights (Table 1)", tables=[weights_table(result), ablation_table(result)]),
-        Section(f"{name}: harvest (Figs 3 and 4)", tables=harvests, pictures=[figure["harvest"], figure["curves"]]),
+        Section(f"{name}: harvest (Figs 3 and 4)", tables=harvests, pictures=drawn("harvest", "curves")),
         Section(f"{name}: recall", tables=recalls),
-        Section(f"{name}: cohesiveness (Figs 5 to 8)", tables=cohesion, pictures=[figure["cohesiveness"]]),
-        Section(f"{name}: distance from the seeds (Figs 9 and 10)", tables=distances, pictures=[figure["distance"]]),
+        Section(f"{name}: cohesiveness (Figs 5 to 8)", tables=cohesion, pictures=drawn("cohesiveness")),
+        Section(f"{name}: distance from the seeds (Figs 9 and 10)", tables=distances, pictures=drawn("distance")),
     ]
     if result.options:
         out.append(Section(f"{name}: ideas for future work (section 4)", tables=[options_table(result)]))
     return out
 
 
-def cards(result: TopicResult) -> list[tuple[str, str, str]]:
+def card(result: TopicResult) -> Card:
     """The headline number of a topic."""
     trial, best = result.trials[0], result.evolved[0].name
     mine, other = (trial.summary("harvest", name, 0).mean for name in (best, BEST_FIRST.name))
-    return [(result.name, f"{mine:.3f}", f"harvest at {result.sizes[0]:,} pages; Best-First {other:.3f}")]
+    return result.name, f"{mine:.3f}", f"harvest at {result.sizes[0]:,} pages; Best-First {other:.3f}"

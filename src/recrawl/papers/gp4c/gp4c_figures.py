@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,46 +11,27 @@ from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
 from recrawl.evolve.archive import SELECTIONS
 from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Gp4cExperiment, Variant
-from recrawl.report.plots import COLOURS, INK, MUTED, picture
+from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 
-CAPTIONS = {
-    "figure3": "Three ways to choose the final formula, cycle by cycle: means over the folds, 95% intervals (Fig 3).",
-    "figure4": "The methods cycle by cycle, averages over the folds (Fig 4).",
-    "figure5": "Schedules that are interrupted: formulas bred for the whole budget, run with less of it (Fig 5).",
-    "figure6": "Share of each cycle's visits that go to pages not visited since the warm-up (Fig 6).",
-    "evolution": "Best and mean fitness in training by generation, mean over folds and seeds.",
-}
 CURVES = ("nad", "sad", "aad", "gad", "cg")
 
 
-def pictures(experiment: Gp4cExperiment) -> dict[str, tuple[bytes, bytes]]:
-    """Draw everything; returns name -> (PNG, SVG)."""
-    draws: dict[str, Callable[[Gp4cExperiment], Figure]] = {
-        "figure3": figure3,
-        "figure4": figure4,
-        "figure5": figure5,
-        "figure6": figure6,
-        "evolution": evolution,
-    }
-    return {name: picture(lambda draw=draw: draw(experiment)) for name, draw in draws.items()}  # type: ignore[misc]
-
-
-def figure3(experiment: Gp4cExperiment) -> Figure:
+def figure3(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     """Best, sum and avg."""
-    figure, axes = _two_panels(experiment)
+    figure, axes = _two_panels(sheet, experiment)
     terminals = experiment.protocol.terminals[-1]
     for axis, measure in zip(axes, MEASURES, strict=True):
         variant = experiment.for_measure(terminals, measure)
         for name, colour, shift in zip(SELECTIONS, COLOURS, (-0.15, 0.0, 0.15), strict=False):
             values = experiment.values(variant, measure, name)
             _errorbars(axis, _cycles(experiment) + shift, values, colour, f"GP4C {name}")
-        axis.legend(frameon=False, fontsize=8)
+        axis.legend()
     return figure
 
 
-def figure4(experiment: Gp4cExperiment) -> Figure:
+def figure4(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     """Estimators and GP4C."""
-    figure, axes = _two_panels(experiment)
+    figure, axes = _two_panels(sheet, experiment)
     for axis, measure in zip(axes, MEASURES, strict=True):
         for name, colour in zip(CURVES, COLOURS[1:], strict=False):
             axis.plot(
@@ -63,13 +43,13 @@ def figure4(experiment: Gp4cExperiment) -> Figure:
                 _cycles(experiment), experiment.values(variant, measure).mean(axis=0), color=COLOURS[0], linewidth=2.2,
                 linestyle=style, label=f"GP4C {terminals.capitalize()}",
             )  # fmt: skip
-        axis.legend(frameon=False, fontsize=8, ncols=2)
+        axis.legend(ncols=2)
     return figure
 
 
-def figure5(experiment: Gp4cExperiment) -> Figure:
+def figure5(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     """Both fitness functions with smaller budgets."""
-    figure, axes = _two_panels(experiment)
+    figure, axes = _two_panels(sheet, experiment)
     budget = experiment.protocol.plan.budget
     x = np.array(SHARES) * (100 * budget if isinstance(budget, float) else budget)
     terminals = experiment.protocol.terminals[-1]
@@ -77,17 +57,16 @@ def figure5(experiment: Gp4cExperiment) -> Figure:
         for fitness, bred, colour in zip(FITNESS, MEASURES, COLOURS, strict=False):
             values = np.stack([fold.interrupted[Variant(terminals, fitness)][at] for fold in experiment.folds])
             _errorbars(axis, x, values, colour, f"bred for {bred.spec}")
-        axis.set_xlabel("budget: % of the pages a cycle" if isinstance(budget, float) else "budget: visits a cycle")
+        axis.set_xlabel("budget: % of the pages per cycle" if isinstance(budget, float) else "budget: visits per cycle")
         axis.set_title(measure.spec)
-        axis.legend(frameon=False, fontsize=8)
+        axis.legend()
     return figure
 
 
-def figure6(experiment: Gp4cExperiment) -> Figure:
+def figure6(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     """New pages by cycle."""
-    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
-    axis = figure.subplots()
-    axis.grid(axis="y")
+    figure, (axis,) = sheet.panels(height=3.2, width=9.0)
+    sheet.values(axis)
     terminals = experiment.protocol.terminals[-1]
     for fitness, bred, colour in zip(FITNESS, MEASURES, COLOURS, strict=False):
         values = np.stack([fold.new_picks[Variant(terminals, fitness)] for fold in experiment.folds])
@@ -95,13 +74,13 @@ def figure6(experiment: Gp4cExperiment) -> Figure:
     axis.set_ylim(0, 1.05)
     axis.set_xlabel(_cycle_word(experiment))
     axis.set_title(f"New pages visited, GP4C {terminals.capitalize()}")
-    axis.legend(frameon=False, fontsize=8)
+    axis.legend()
     return figure
 
 
-def evolution(experiment: Gp4cExperiment) -> Figure:
+def evolution(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     """Fitness by generation."""
-    figure, axes = _two_panels(experiment)
+    figure, axes = _two_panels(sheet, experiment)
     for axis, fitness in zip(axes, FITNESS, strict=True):
         for terminals, colour in zip(experiment.protocol.terminals, (MUTED, COLOURS[0]), strict=False):
             runs = [run for fold in experiment.folds for run in fold.discoveries[Variant(terminals, fitness)].runs]
@@ -111,15 +90,14 @@ def evolution(experiment: Gp4cExperiment) -> Figure:
             axis.plot(x, best, color=colour, linewidth=1.8, label=f"{terminals}: best")
             axis.plot(x, mean, color=colour, linewidth=0.8, label=f"{terminals}: mean")
         axis.set_xlabel("generation")
-        axis.legend(frameon=False, fontsize=8)
+        axis.legend()
     return figure
 
 
-def _two_panels(experiment: Gp4cExperiment) -> tuple[Figure, list[Any]]:
-    figure = Figure(figsize=(11.0, 3.6), layout="constrained")
-    axes = figure.subplots(1, 2).tolist()
+def _two_panels(sheet: Sheet, experiment: Gp4cExperiment) -> tuple[Figure, list[Any]]:
+    figure, axes = sheet.panels(2, height=3.6)
     for axis, measure in zip(axes, MEASURES, strict=True):
-        axis.grid(axis="y")
+        sheet.values(axis)
         axis.set_title(measure.spec)
         axis.set_xlabel(_cycle_word(experiment))
     return figure, axes
@@ -143,3 +121,16 @@ def _cycles(experiment: Gp4cExperiment) -> FloatArray:
 def _cycle_word(experiment: Gp4cExperiment) -> str:
     days = experiment.protocol.plan.cycle_days
     return f"test cycle of {days:g} {'day' if days == 1 else 'days'}"
+
+
+PLOTS = {
+    "figure3": Plot(
+        figure3, "Three ways to choose the final formula, cycle by cycle: means over the folds, 95% intervals (Fig 3)."
+    ),
+    "figure4": Plot(figure4, "The methods cycle by cycle, averages over the folds (Fig 4)."),
+    "figure5": Plot(
+        figure5, "Schedules that are interrupted: formulas bred for the whole budget, run with less of it (Fig 5)."
+    ),
+    "figure6": Plot(figure6, "Share of each cycle's visits that go to pages not visited since the warm-up (Fig 6)."),
+    "evolution": Plot(evolution, "Best and mean fitness in training by generation, mean over folds and seeds."),
+}

@@ -14,7 +14,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
-from recrawl.evaluate.crawl import Plan, crawl
+from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
@@ -24,6 +24,7 @@ from recrawl.evolve.discovery import Discovery, discover
 from recrawl.evolve.evolution import EvolutionSettings, Generation
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.population import FormulaPopulation
+from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula
 from recrawl.policies.formulas.formula_policy import formula_policy

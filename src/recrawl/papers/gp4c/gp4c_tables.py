@@ -9,11 +9,11 @@ import numpy as np
 
 from recrawl import __version__
 from recrawl.evaluate.measures.measure import Measure
-from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, paired_test
+from recrawl.evaluate.statistics import CycleScore, PairedTest, cycle_score, paired_test
 from recrawl.evolve.archive import NEARLY, SELECTIONS, SHORT
 from recrawl.papers.gp4c.gp4c_protocol import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Gp4cExperiment, Variant
-from recrawl.report.result_page import Table
 from recrawl.report.results import number
+from recrawl.report.table import Table, said
 
 RIVALS = ("nad", "sad", "aad", "gad", "cg", "tx", "bayes", *OVER_CYCLES)
 
@@ -41,8 +41,8 @@ def overall(experiment: Gp4cExperiment) -> Table:
     for i, method in enumerate(columns[0]):
         name = label(method) if isinstance(method, Variant) else method
         gaps = [_against_best_rival(experiment, columns[m][i], measure) for m, measure in enumerate(MEASURES)]
-        rows.append([name, *(text for m in range(2) for text in (shown(values[m][i]), gaps[m]))])
-    bound = [shown(experiment.summary(BOUND, measure)) for measure in MEASURES]
+        rows.append([name, *(text for m in range(2) for text in (said(values[m][i], 4), gaps[m]))])
+    bound = [said(experiment.summary(BOUND, measure), 4) for measure in MEASURES]
     rows.append([f"{BOUND} (bound)", bound[0], "", bound[1], ""])
     return Table(
         ("method", "ChangeRate", "to the best rival", "NDCG", "to the best rival"),
@@ -122,7 +122,7 @@ def selections(experiment: Gp4cExperiment) -> Table:
             cells = []
             for measure in MEASURES:
                 variant = experiment.for_measure(terminals, measure)
-                cells.append(shown(experiment.summary(variant, measure, name)))
+                cells.append(said(experiment.summary(variant, measure, name), 4))
                 score = cycle_score(
                     experiment.values(variant, measure, name), experiment.values(variant, measure, "best")
                 )
@@ -144,15 +144,10 @@ def cross_fitness(experiment: Gp4cExperiment) -> Table:
         rows.append(
             [
                 f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
-                *(shown(experiment.summary(variant, measure)) for measure in MEASURES),
+                *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
             ]
         )
     return Table(("method", *(measure.spec for measure in MEASURES)), rows)
-
-
-def shown(value: Interval) -> str:
-    """Write a mean with its interval."""
-    return f"{value.mean:.4f}" + (f" ± {value.half:.4f}" if value.half == value.half else "")
 
 
 def _count(cycles: int, pct: float) -> str:

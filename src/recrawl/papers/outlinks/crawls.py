@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, new_links
 from recrawl.features.pagerank import pagerank, trusted
@@ -153,7 +153,7 @@ class Crawls:
         return rows
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _last(start: IntArray, day: FloatArray, at: float) -> IntArray:
     out = np.full(len(start) - 1, -1, dtype=np.int64)
     for page in range(len(out)):

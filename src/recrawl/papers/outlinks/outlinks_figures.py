@@ -2,76 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from recrawl.features.newlinks import WHERE
 from recrawl.papers.outlinks.outlinks_models import Importances, Scores
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 from recrawl.papers.outlinks.outlinks_statistics import LABELS
-from recrawl.report.plots import COLOURS, GRID, INK, MUTED, picture
+from recrawl.report.style import COLOURS, GRID, INK, MUTED, WIDE_IN, Plot, Sheet, grouped, log_scale
 
-CAPTIONS = {
-    "figure3": "Pages by the number of new links, week by week, and how they move between the groups (Fig 3). "
-    "Pages without any new link in a week are most, and are left out of the picture.",
-    "figure4": "Link change rates: in how many of the weeks a page gained a link (Fig 4).",
-    "figure5": "Share of the pages with at least so many new links, each week a line (Fig 5).",
-    "figure6": "The eight pages with most new links in some week (Fig 6).",
-    "figure8": "Spearman's rho between static features (Fig 8).",
-    "figure9": "The link change rate predicted from static features: internal (Fig 9) and external links (Fig 10).",
-    "figure11": "What R2 of the link change rate falls by when a feature is shuffled (Fig 11).",
-    "figure12": "The presence of new links next week, by weeks of history; NNL-Pr: as in the last week (Fig 12).",
-    "figure13": "What balanced accuracy falls by when a feature is shuffled, with all history (Fig 13).",
-    "figure14": "Spearman's rho of rankings and targets (Fig 14).",
-    "figure15": "Precision@k% of rankings for the number of new links (Fig 15).",
-}
 DASHED = {"NNL-Av", "NNL-Pr", "CCR", "random"}
 CURVES = ("NNL-ET", "NNL-ET LBLA", "NNL-NGB", "NNL-Poisson LBLA", "PNL-ET", "NNL-Av", "NNL-Pr", "CCR", "random")
 
 
-def pictures(experiment: OutlinksExperiment) -> dict[str, tuple[bytes, bytes]]:
-    """Draw everything; returns name -> (PNG, SVG)."""
-    draws: dict[str, Callable[[OutlinksExperiment], Figure]] = {
-        "figure3": figure3,
-        "figure4": figure4,
-        "figure5": figure5,
-        "figure6": figure6,
-        "figure8": figure8,
-        "figure9": figure9,
-        "figure11": figure11,
-        "figure12": figure12,
-        "figure13": figure13,
-        "figure14": figure14,
-        "figure15": figure15,
-    }
-    return {name: picture(lambda draw=draw: draw(experiment)) for name, draw in draws.items()}  # type: ignore[misc]
-
-
-def _panels(height: float = 3.4, width: float = 11.0) -> tuple[Figure, list[Any]]:
-    figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.subplots(1, 2).tolist()
+def _panels(sheet: Sheet, height: float = 3.4, width: float = WIDE_IN) -> tuple[Figure, list[tuple[Any, str]]]:
+    """One panel per sort of links."""
+    figure, axes = sheet.panels(2, height=height, width=width)
     for axis, where in zip(axes, WHERE, strict=True):
         axis.set_title(f"{where} links")
-    return figure, axes
+    return figure, list(zip(axes, WHERE, strict=True))
 
 
-def _log(axis: Any, which: str) -> None:
-    """Make axes logarithmic, with plain numbers."""
-    for name in which:
-        getattr(axis, f"set_{name}scale")("log")
-        getattr(axis, f"{name}axis").set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        getattr(axis, f"{name}axis").set_minor_formatter(NullFormatter())
-
-
-def figure3(experiment: OutlinksExperiment) -> Figure:
+def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Groups of pages by week, with the flows between them; the group without new links has no bar."""
-    figure, axes = _panels(3.8)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.8)
+    for axis, where in axes:
         axis.set_title(f"{where} links", pad=20)
         sizes, flows = experiment.statistics.sizes[where][:, 1:], experiment.statistics.flows[where][:, 1:, 1:]
         edges = np.column_stack([np.zeros(len(sizes)), np.cumsum(sizes, axis=1)])
@@ -85,7 +43,7 @@ def figure3(experiment: OutlinksExperiment) -> Figure:
         axis.set_xlabel("week")
         axis.set_ylabel("pages")
         axis.set_xticks(np.arange(1, len(sizes) + 1))
-        axis.legend(frameon=False, fontsize=8, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return figure
 
 
@@ -109,39 +67,39 @@ def _bands(axis: Any, week: int, flow: Any, left: Any, right: Any) -> None:
             came[j] += flow[i, j]
 
 
-def figure4(experiment: OutlinksExperiment) -> Figure:
+def figure4(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Histograms of the link change rate."""
-    figure, axes = _panels(3.0)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.0)
+    for axis, where in axes:
         counts = experiment.statistics.rates[where] / experiment.statistics.pages
         axis.bar(np.arange(len(counts)) / (len(counts) - 1), 100 * counts, 0.8 / (len(counts) - 1), color=COLOURS[0])
-        _log(axis, "y")
+        log_scale(axis, "y")
         axis.set_xlabel("link change rate")
         axis.set_ylabel("% of the pages")
-        axis.grid(axis="y")
+        sheet.values(axis)
     return figure
 
 
-def figure5(experiment: OutlinksExperiment) -> Figure:
+def figure5(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Tails of the number of new links."""
-    figure, axes = _panels(3.2)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.2)
+    for axis, where in axes:
         for week, (count, share) in enumerate(experiment.statistics.tails[where]):
             if len(count):
                 axis.plot(count, share, color=COLOURS[week % len(COLOURS)], linewidth=1, label=f"week {week + 1}")
-        _log(axis, "xy")
+        log_scale(axis, "xy")
         axis.set_xlabel("new links")
         axis.set_ylabel("share of pages with as many")
         axis.grid()
-    axes[0].legend(frameon=False, fontsize=7, ncols=2)
+    axes[0][0].legend(fontsize=7, ncols=2)
     return figure
 
 
-def figure6(experiment: OutlinksExperiment) -> Figure:
+def figure6(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """The busiest pages over time."""
-    figure, axes = _panels(4.2)
+    figure, axes = _panels(sheet, 4.2)
     names, counts = experiment.statistics.busiest
-    for at, axis in enumerate(axes):
+    for at, (axis, _) in enumerate(axes):
         for page, name in enumerate(names):
             style = "-" if page < len(COLOURS) else "--"
             colour = COLOURS[page % len(COLOURS)]
@@ -151,75 +109,69 @@ def figure6(experiment: OutlinksExperiment) -> Figure:
             )
         axis.set_xlabel("week")
         axis.set_ylabel("new links")
-        axis.grid(axis="y")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False, fontsize=7)
+        sheet.values(axis)
+    sheet.legend(figure, axes[0][0], 3)
     return figure
 
 
-def figure8(experiment: OutlinksExperiment) -> Figure:
+def figure8(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Correlations of the static features."""
     names, rho = experiment.correlations
-    figure = Figure(figsize=(9.5, 8.0), layout="constrained")
-    axis = figure.subplots()
+    figure, (axis,) = sheet.panels(height=4.6 if sheet.narrow else 8.0, width=9.5)
     image = axis.imshow(np.nan_to_num(rho), cmap="RdYlGn", vmin=-1, vmax=1)
-    axis.set_xticks(range(len(names)), names, rotation=90)
-    axis.set_yticks(range(len(names)), names)
-    for i, j in np.ndindex(rho.shape):
+    size = 5.5 if sheet.narrow else 9
+    axis.set_xticks(range(len(names)), names, rotation=90, fontsize=size)
+    axis.set_yticks(range(len(names)), names, fontsize=size)
+    for i, j in np.ndindex(rho.shape) if not sheet.narrow else ():
         if i != j and not np.isnan(rho[i, j]):
             axis.text(j, i, f"{rho[i, j]:.2f}".replace("0.", "."), ha="center", va="center", fontsize=6, color=INK)
-    figure.colorbar(image, ax=axis, shrink=0.6)
+    figure.colorbar(image, ax=axis, shrink=0.6, orientation="horizontal" if sheet.narrow else "vertical")
     return figure
 
 
-def figure9(experiment: OutlinksExperiment) -> Figure:
+def figure9(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Scores of the static sets."""
-    figure, axes = _panels(3.2)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.2)
+    for axis, where in axes:
         _bars(axis, experiment.static[where])
     return figure
 
 
 def _bars(axis: Any, scores: list[Scores]) -> None:
-    keys = list(scores[0].values)
-    width = 0.8 / len(keys)
-    for at, (key, colour) in enumerate(zip(keys, COLOURS, strict=False)):
-        values = [score.values[key] for score in scores]
-        bars = axis.bar(
-            np.arange(len(scores)) + (at - (len(keys) - 1) / 2) * width, values, width, color=colour, label=key
-        )
-        axis.bar_label(bars, [f"{value:.2f}" for value in values], fontsize=7, color=INK)
-    axis.set_xticks(range(len(scores)), [score.name for score in scores])
+    values = {key: [score.values[key] for score in scores] for key in scores[0].values}
+    for bars, heights in zip(grouped(axis, [s.name for s in scores], values, COLOURS), values.values(), strict=True):
+        axis.bar_label(bars, [f"{value:.2f}" for value in heights], fontsize=7, color=INK)
     axis.axhline(0, color=GRID, linewidth=0.8)
     axis.margins(y=0.15)
-    axis.legend(frameon=False, fontsize=8)
+    axis.legend()
 
 
-def figure11(experiment: OutlinksExperiment) -> Figure:
+def figure11(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Importances of static features."""
-    return _importances(experiment.static_importance)
+    return _importances(sheet, experiment.static_importance)
 
 
-def figure13(experiment: OutlinksExperiment) -> Figure:
+def figure13(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Importances of all features."""
-    return _importances(experiment.history_importance)
+    return _importances(sheet, experiment.history_importance)
 
 
-def _importances(found: dict[str, Importances]) -> Figure:
-    figure, axes = _panels(3.4)
-    for axis, where in zip(axes, WHERE, strict=True):
+def _importances(sheet: Sheet, found: dict[str, Importances]) -> Figure:
+    figure, axes = _panels(sheet, 3.4)
+    for axis, where in axes:
         held = found[where].features[::-1]
         colours = {"SP": COLOURS[0], "SN": COLOURS[1], "DP": COLOURS[2], "DN": COLOURS[3]}
         axis.barh(range(len(held)), [fall for _, _, fall in held], color=[colours[kind] for _, kind, _ in held])
         axis.set_yticks(range(len(held)), [f"{name} ({kind})" for name, kind, _ in held], fontsize=7)
         axis.set_xlabel(f"fall of {found[where].score}")
-        axis.grid(axis="x")
+        sheet.values(axis, "x")
     return figure
 
 
-def figure12(experiment: OutlinksExperiment) -> Figure:
+def figure12(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Scores by history."""
-    figure, axes = _panels(3.4)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.4)
+    for axis, where in axes:
         *models, baseline = experiment.history[where]
         x = [int(score.name.split()[-1]) for score in models]
         for key, colour in zip(baseline.values, COLOURS, strict=False):
@@ -227,15 +179,16 @@ def figure12(experiment: OutlinksExperiment) -> Figure:
             axis.axhline(baseline.values[key], color=colour, linestyle=":", linewidth=1)
         axis.set_xlabel("weeks of history (dotted: NNL-Pr)")
         axis.set_ylim(0, 1.02)
-        axis.grid(axis="y")
-        axis.legend(frameon=False, fontsize=8)
+        sheet.values(axis)
+        axis.legend()
     return figure
 
 
-def figure14(experiment: OutlinksExperiment) -> Figure:
+def figure14(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Correlations of rankings with targets."""
-    figure, axes = _panels(3.2, 12.5)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 3.2, 12.5)
+    size = 5.5 if sheet.narrow else 7
+    for axis, where in axes:
         held = experiment.rankings[where]
         rho = np.array([[ranking.rho[target] for ranking in held] for target in ("LCR", "NL", "NNL")])
         shown = np.nan_to_num(rho)
@@ -244,14 +197,14 @@ def figure14(experiment: OutlinksExperiment) -> Figure:
         axis.set_xticks(range(len(held)), [ranking.name for ranking in held], rotation=60, ha="right")
         axis.set_yticks(range(3), ("LCR", "NL", "NNL"))
         for i, j in np.ndindex(rho.shape):
-            axis.text(j, i, "–" if np.isnan(rho[i, j]) else f"{rho[i, j]:.2f}", ha="center", va="center", fontsize=7)
+            axis.text(j, i, "–" if np.isnan(rho[i, j]) else f"{rho[i, j]:.2f}", ha="center", va="center", fontsize=size)
     return figure
 
 
-def figure15(experiment: OutlinksExperiment) -> Figure:
+def figure15(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Curves of Precision@k%."""
-    figure, axes = _panels(4.0)
-    for axis, where in zip(axes, WHERE, strict=True):
+    figure, axes = _panels(sheet, 4.0)
+    for axis, where in axes:
         shown = [ranking for ranking in experiment.rankings[where] if ranking.name in CURVES]
         for at, ranking in enumerate(shown):
             colour = MUTED if ranking.name == "random" else COLOURS[at % len(COLOURS)]
@@ -262,7 +215,32 @@ def figure15(experiment: OutlinksExperiment) -> Figure:
             )
         axis.set_xlabel("k%")
         axis.set_ylabel("Precision@k%")
-        _log(axis, "x")
+        log_scale(axis, "x")
         axis.grid()
-        axis.legend(frameon=False, fontsize=7, title="area", title_fontsize=7)
+        axis.legend(fontsize=7, title="area", title_fontsize=7)
     return figure
+
+
+PLOTS = {
+    "figure3": Plot(
+        figure3,
+        "Pages by the number of new links, week by week, and how they move between the groups (Fig 3). "
+        "Pages without any new link in a week are most, and are left out of the picture.",
+    ),
+    "figure4": Plot(figure4, "Link change rates: in how many of the weeks a page gained a link (Fig 4)."),
+    "figure5": Plot(figure5, "Share of the pages with at least so many new links, each week a line (Fig 5)."),
+    "figure6": Plot(figure6, "The eight pages with most new links in some week (Fig 6)."),
+    "figure8": Plot(figure8, "Spearman's rho between static features (Fig 8)."),
+    "figure9": Plot(
+        figure9, "The link change rate predicted from static features: internal (Fig 9) and external links (Fig 10)."
+    ),
+    "figure11": Plot(figure11, "What R2 of the link change rate falls by when a feature is shuffled (Fig 11)."),
+    "figure12": Plot(
+        figure12, "The presence of new links next week, by weeks of history; NNL-Pr: as in the last week (Fig 12)."
+    ),
+    "figure13": Plot(
+        figure13, "What balanced accuracy falls by when a feature is shuffled, with all history (Fig 13)."
+    ),
+    "figure14": Plot(figure14, "Spearman's rho of rankings and targets (Fig 14)."),
+    "figure15": Plot(figure15, "Precision@k% of rankings for the number of new links (Fig 15)."),
+}

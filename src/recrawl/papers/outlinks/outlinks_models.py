@@ -78,33 +78,42 @@ def _number(
     ground: OutlinkData, split: Split, table: FeatureTable, target: FloatArray, learner: str, repeat: int
 ) -> Model:
     """Train a regressor, tuned on the development set by R2."""
-    protocol = ground.protocol
-    rest = np.setdiff1d(split.train, split.develop)
-
-    def train(options: Options) -> Model:
-        return regress(learner, table[rest], target[rest], options, repeat, protocol.jobs)
-
-    best = tune(train, _choices(learner, ground), table[split.develop], lambda p: r_squared(target[split.develop], p))
-    options = Options(protocol.trees, best.leaf, best.rate)
-    return regress(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
+    truth = target[split.develop]
+    return _tuned(regress, lambda p: r_squared(truth, p), ground, split, table, target, learner, repeat)
 
 
 def _class(
     ground: OutlinkData, split: Split, table: FeatureTable, target: BoolArray, learner: str, repeat: int
 ) -> Model:
     """Train a classifier, tuned on the development set by balanced accuracy."""
+    truth = target[split.develop]
+
+    def accuracy(predicted: FloatArray) -> float:
+        return class_scores(truth, predicted > 0.5)["accuracy (b)"]
+
+    return _tuned(classify, accuracy, ground, split, table, target, learner, repeat)
+
+
+def _tuned(
+    fit: Callable[..., Model],
+    score: Callable[[FloatArray], float],
+    ground: OutlinkData,
+    split: Split,
+    table: FeatureTable,
+    target: FloatArray | BoolArray,
+    learner: str,
+    repeat: int,
+) -> Model:
+    """Try every setting on what is not for development, then train the best of them on all."""
     protocol = ground.protocol
     rest = np.setdiff1d(split.train, split.develop)
 
     def train(options: Options) -> Model:
-        return classify(learner, table[rest], target[rest], options, repeat, protocol.jobs)
+        return fit(learner, table[rest], target[rest], options, repeat, protocol.jobs)
 
-    truth = target[split.develop]
-    best = tune(
-        train, _choices(learner, ground), table[split.develop], lambda p: class_scores(truth, p > 0.5)["accuracy (b)"]
-    )
+    best = tune(train, _choices(learner, ground), table[split.develop], score)
     options = Options(protocol.trees, best.leaf, best.rate)
-    return classify(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
+    return fit(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
 
 
 def _choices(learner: str, ground: OutlinkData) -> list[Options]:

@@ -6,11 +6,10 @@ pages is held out as a test set, a third of the others tunes the learners; all o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
@@ -180,11 +179,3 @@ def _steps(advance: Advance, total: int) -> Callable[[str], None]:
         advance(done, total, what)
 
     return step
-
-
-def means(values: Sequence[Sequence[float]]) -> npt.NDArray[np.float64]:
-    """Return the mean over repetitions of rows of scores; NaN are left out."""
-    held = np.array(values, dtype=np.float64)
-    known = ~np.isnan(held)
-    total = np.where(known, held, 0.0).sum(axis=0)
-    return np.divide(total, known.sum(axis=0), out=np.full(held.shape[1], np.nan), where=known.any(axis=0))

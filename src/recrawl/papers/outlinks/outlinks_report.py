@@ -1,25 +1,22 @@
-"""The outlinks experiment as tables, files and one page."""
+"""The report of the outlinks experiment: what of the paper holds, its tables and figures."""
 
 from __future__ import annotations
 
-import json
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from recrawl.features.newlinks import WHERE
-from recrawl.papers.outlinks.outlinks_figures import CAPTIONS, pictures
+from recrawl.papers.base import Figures, Finding, PaperReport, Verdict
+from recrawl.papers.outlinks.outlinks_figures import PLOTS
 from recrawl.papers.outlinks.outlinks_models import Scores
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
-from recrawl.report.result_page import Page, Picture, Section, Table
+from recrawl.report.layout import Section, Table
+from recrawl.report.style import Plot
 
 TARGETS = ("LCR", "NL", "NNL")
-
-
-def is_ours(name: str) -> bool:
-    """Whether a file of this name may have been written by this experiment."""
-    stem, _, kind = name.rpartition(".")
-    return name in ("results.json", "report.html") or (stem in CAPTIONS and kind in ("png", "svg"))
 
 
 def table2(experiment: OutlinksExperiment) -> Table:
@@ -64,60 +61,37 @@ def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
     return Table([where, *(f"ρ {target}" for target in TARGETS), "area (NNL)", "links in top 5%"], rows, note, best)
 
 
-def findings(experiment: OutlinksExperiment) -> Table:
-    """Say of each of the paper's findings whether it holds here."""
-    return Table(
-        ["the paper's finding", *WHERE],
-        [
-            [name, *("–" if ok is None else "holds" if ok else "does not hold" for ok in row)]
-            for name, row in judged(experiment)
-        ],
-        "By the means over the repetitions. Accuracy is balanced; rankings are judged by the links in their top 5%.",
-        prose=True,
-    )
+def findings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
+    """Say of each of the paper's findings whether it holds for one sort of links, by the means over the repetitions.
 
-
-def judged(experiment: OutlinksExperiment) -> list[tuple[str, list[bool | None]]]:
-    """Return the findings with a verdict for each sort of links; None where it cannot be said."""
-
-    def each(judge: Any) -> list[bool | None]:
-        return [judge(where) for where in WHERE]
-
-    def accuracy(where: str, name: str) -> float:
-        return next((s.values["accuracy (b)"] for s in experiment.history[where] if s.name == name), float("nan"))
-
-    def found(where: str, name: str) -> float:
-        return next((r.found for r in experiment.rankings[where] if r.name == name), float("nan"))
-
+    Accuracy is balanced; rankings are judged by the links in their top 5%.
+    """
     last = f"history {max(experiment.ground.protocol.histories)}"
 
-    def dynamic(where: str) -> bool | None:
-        return _above(accuracy(where, last), accuracy(where, "history 0"))
+    def accuracy(name: str) -> float:
+        return next((s.values["accuracy (b)"] for s in experiment.history[where] if s.name == name), math.nan)
 
-    def one_week(where: str) -> bool | None:
-        zero, one, most = (accuracy(where, name) for name in ("history 0", "history 1", last))
-        return None if np.isnan([zero, one, most]).any() or most <= zero else one - zero >= 0.5 * (most - zero)
+    def found(name: str) -> float:
+        return next((r.found for r in experiment.rankings[where] if r.name == name), math.nan)
 
-    def model_above_baseline(where: str) -> bool | None:
-        return _above(accuracy(where, "history 1"), accuracy(where, "NNL-Pr"))
+    def above(question: str, claim: str, first: float, second: float, *, slack: float = 0.0) -> Finding:
+        seen = "" if math.isnan(first) or math.isnan(second) else f"{first:.3f} against {second:.3f}"
+        verdict: Verdict = ("yes" if first + slack > second else "no") if seen else "too small to judge"
+        return Finding(question, claim, verdict, seen)
 
-    def ccr(where: str) -> bool | None:
-        return _above(min(found(where, "NNL-Av"), found(where, "NNL-ET LBLA")), found(where, "CCR"))
-
-    def lbla(where: str) -> bool | None:
-        return _above(found(where, "NNL-ET LBLA") + 0.005, found(where, "NNL-ET"))
-
+    zero, one, most = (accuracy(name) for name in ("history 0", "history 1", last))
+    average, lbla = found("NNL-Av"), found("NNL-ET LBLA")
+    history, ranking = "Does history help?", "How to rank pages?"
+    gains = most > zero and not math.isnan(one)
+    early: Verdict = "too small to judge" if not gains else "yes" if one - zero >= 0.5 * (most - zero) else "no"
+    weeks = f"{one - zero:+.3f} of {most - zero:+.3f}" if gains else ""
     return [
-        ("dynamic features beat static ones", each(dynamic)),
-        ("one week of history brings most of it", each(one_week)),
-        ("a model with one week of history beats NNL-Pr", each(model_above_baseline)),
-        ("CCR is a poorer predictor than NNL-Av and LBLA", each(ccr)),
-        ("LBLA is not worse than all features", each(lbla)),
+        above(history, "dynamic features beat static ones", most, zero),
+        Finding(history, "one week of history brings most of it", early, weeks),
+        above(history, "a model with one week of history beats NNL-Pr", one, accuracy("NNL-Pr")),
+        above(ranking, "CCR is a poorer predictor than NNL-Av and LBLA", min(average, lbla), found("CCR")),
+        above(ranking, "LBLA is not worse than all features", lbla, found("NNL-ET"), slack=0.005),
     ]
-
-
-def _above(first: float, second: float) -> bool | None:
-    return None if np.isnan(first) or np.isnan(second) else first > second
 
 
 def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
@@ -146,89 +120,57 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
             }
             for where, held_rankings in experiment.rankings.items()
         },
-        "findings": {name: dict(zip(WHERE, row, strict=True)) for name, row in judged(experiment)},
+        "findings": _verdicts(experiment),
     }
 
 
-def all_tables(experiment: OutlinksExperiment) -> list[Table]:
-    """Return every table, in the order of the paper, and what holds."""
-    parts = (experiment.static, experiment.history)
-    scores = [scores_table(where, part[where]) for part in parts for where in WHERE]
-    return [table2(experiment), *scores, *(rankings_table(experiment, where) for where in WHERE), findings(experiment)]
+def _verdicts(experiment: OutlinksExperiment) -> dict[str, dict[str, bool | None]]:
+    """Claim -> sort of links -> whether it holds; null where that cannot be said."""
+    found: dict[str, dict[str, bool | None]] = {}
+    for where in WHERE:
+        for finding in findings(experiment, where):
+            known = finding.verdict != "too small to judge"
+            found.setdefault(finding.claim, {})[where] = finding.holds if known else None
+    return found
 
 
-def results_text(experiment: OutlinksExperiment, command: str) -> str:
-    """Return everything measured as JSON."""
-    return json.dumps(_plain(results(experiment, command)), indent=1, ensure_ascii=False)
+class OutlinksReport(PaperReport[OutlinksExperiment]):
+    """What predicts new links (Dang et al. 2022)."""
 
+    title: ClassVar[str] = "Look back, look around: where new links appear"
+    plots: ClassVar[Mapping[str, Plot]] = PLOTS
 
-def files_of(experiment: OutlinksExperiment, command: str) -> dict[str, bytes]:
-    """Return all files by name."""
-    drawn = pictures(experiment)
-    out = {"results.json": (results_text(experiment, command) + "\n").encode()}
-    for name, (png, svg) in drawn.items():
-        out[f"{name}.png"], out[f"{name}.svg"] = png, svg
-    out["report.html"] = page(experiment, {name: svg for name, (_, svg) in drawn.items()}, command).html().encode()
-    return out
+    def findings(self) -> Mapping[str, Sequence[Finding]]:
+        """By sort of links."""
+        return {f"{where} links": findings(self.results, where) for where in WHERE}
 
+    def sections(self, figures: Figures) -> list[Section]:
+        """Table 2 and Figs 3 to 15."""
+        results = self.results
+        static = [scores_table(where, results.static[where]) for where in WHERE]
+        history = [scores_table(where, results.history[where]) for where in WHERE]
+        ranked = [rankings_table(results, where) for where in WHERE]
+        first = figures("figure3", "figure4", "figure5", "figure6")
+        return [
+            Section("New links (Table 2, Figs 3 to 6)", "", [table2(results)], first),
+            Section("Static features (Figs 8 to 11)", "", static, figures("figure8", "figure9", "figure11")),
+            Section("History (Figs 12 and 13)", "", history, figures("figure12", "figure13")),
+            Section("Rankings (Figs 14 and 15)", "", ranked, figures("figure14", "figure15")),
+        ]
 
-def page(experiment: OutlinksExperiment, svgs: dict[str, bytes], command: str) -> Page:
-    """Lay out the report."""
+    def to_dict(self, command: str) -> dict[str, Any]:
+        """Everything measured."""
+        return results(self.results, command)
 
-    def figures(*names: str) -> list[Picture]:
-        return [Picture(name, svgs[name], CAPTIONS[name]) for name in names]
-
-    def tables(held: dict[str, list[Scores]]) -> list[Table]:
-        return [scores_table(where, held[where]) for where in WHERE]
-
-    return Page(
-        title="Look back, look around: where new links appear",
-        intro=[headline(experiment)],
-        sections=[
-            Section("Which findings hold", tables=[findings(experiment)]),
-            Section(
-                "New links (Table 2, Figs 3 to 6)",
-                tables=[table2(experiment)],
-                pictures=figures("figure3", "figure4", "figure5", "figure6"),
-            ),
-            Section(
-                "Static features (Figs 8 to 11)",
-                tables=tables(experiment.static),
-                pictures=figures("figure8", "figure9", "figure11"),
-            ),
-            Section(
-                "History (Figs 12 and 13)", tables=tables(experiment.history), pictures=figures("figure12", "figure13")
-            ),
-            Section(
-                "Rankings (Figs 14 and 15)",
-                tables=[rankings_table(experiment, where) for where in WHERE],
-                pictures=figures("figure14", "figure15"),
-            ),
-        ],
-        command=command,
-    )
-
-
-def headline(experiment: OutlinksExperiment) -> str:
-    """Say in one line what was done."""
-    protocol, ground = experiment.ground.protocol, experiment.ground
-    return (
-        f"{experiment.statistics.pages:,} pages that live through {protocol.weeks + 1} weekly crawls; learners see "
-        f"{len(ground.pages):,} of them, a quarter held out, {protocol.repeats} draws, {protocol.trees} trees; "
-        f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}."
-    )
+    def intro(self) -> list[str]:
+        """Say in one line what was done."""
+        protocol, ground = self.results.ground.protocol, self.results.ground
+        return [
+            f"{self.results.statistics.pages:,} pages that live through {protocol.weeks + 1} weekly crawls; learners "
+            f"see {len(ground.pages):,} of them, a quarter held out, {protocol.repeats} draws, {protocol.trees} trees; "
+            f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}."
+        ]
 
 
 def _cell(value: float) -> str:
     return "–" if np.isnan(value) else f"{value:.3f}"
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no word for: NaN is null."""
-    if isinstance(value, dict):
-        return {key: _plain(held) for key, held in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(held) for held in value]
-    if isinstance(value, float | np.floating):
-        return None if np.isnan(value) else float(value)
-    return bool(value) if isinstance(value, np.bool_) else value

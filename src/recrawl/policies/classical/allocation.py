@@ -9,14 +9,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit, vectorize
 
-from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray
+from recrawl.columns import FloatArray, PageIds, TieArray
+from recrawl.compiled import kernel, ufunc
+from recrawl.hashing import GOLDEN
 
-Plan = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
+Allocation = Callable[[FloatArray, FloatArray, float], FloatArray]  # mu, D, R -> rho
 TOLERANCE = 1e-12  # relative, of the multiplier lambda
-SPLIT_TOLERANCE = 1e-9
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def harmonic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
@@ -31,46 +30,6 @@ def harmonic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     low, high = (root / (R + half)) ** 2, (root / R) ** 2
     multiplier = _multiplier(lambda x: _sum_harmonic(mu, D, x), R, low * (1 - 1e-9), high * (1 + 1e-9))
     return np.asarray(_harmonic(mu, D, multiplier))
-
-
-def harmonic_cost(mu: FloatArray, D: FloatArray, rho: FloatArray) -> float:
-    """Return sum -mu ln(rho / (rho + D)); pages that never change cost nothing."""
-    pays = (mu > 0) & (D > 0)
-    if (rho[pays] <= 0).any():
-        return math.inf
-    return float((mu[pays] * np.log1p(D[pays] / rho[pays])).sum())
-
-
-def signal_probabilities(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
-    """Share R among pages that signal every change: fetch on a signal with probability p (Kolobov et al. 2019).
-
-    Minimises sum -mu ln p with sum p D = R: p = min(1, R mu / (D sum mu)); the saturated are removed and the rest of R
-    is shared again.
-    """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(D > 0, proportional(D, mu, R) / D, 1.0)
-
-
-def split_budget(R: float, mu: FloatArray, D: FloatArray, signalled: BoolArray) -> tuple[float, float]:
-    """Split R between the pages that do not signal their changes and those that do; return both parts.
-
-    A bounded scalar minimisation of the sum of both costs (Kolobov et al. 2019).
-    """
-    from scipy.optimize import minimize_scalar  # takes as long to import as all the rest
-
-    if not signalled.any() or R <= 0:
-        return R, 0.0
-    most = min(R, float(D[signalled].sum()))  # p = 1 everywhere: more would be wasted
-    if signalled.all():
-        return 0.0, most
-
-    def cost(x: float) -> float:
-        unsignalled = harmonic_cost(mu[~signalled], D[~signalled], harmonic_rates(mu[~signalled], D[~signalled], R - x))
-        p = signal_probabilities(mu[signalled], D[signalled], x)
-        return unsignalled - float((mu[signalled] * np.log(np.maximum(p, 1e-300))).sum())
-
-    best = minimize_scalar(cost, bounds=(0.0, most), method="bounded", options={"xatol": SPLIT_TOLERANCE * R})
-    return R - float(best.x), float(best.x)
 
 
 def poisson_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
@@ -113,7 +72,7 @@ def periodic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     return np.asarray(least + min(max(between, 0.0), 1.0) * (most - least))
 
 
-def plan_states(plan: Plan, D: FloatArray, R: float) -> FloatArray:
+def plan_states(plan: Allocation, D: FloatArray, R: float) -> FloatArray:
     """Make a plan for pages of equal importance, one page a distinct D: thousands instead of millions.
 
     All plans here are homogeneous: c pages with the same mu and D get together what one page with c mu and c D gets.
@@ -142,7 +101,7 @@ def proportional(cap: FloatArray, weight: FloatArray, total: float) -> FloatArra
     return share
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _states(values: TieArray) -> tuple[PageIds, PageIds]:
     """Number the distinct values as they appear; return where each appears first, and every row's number.
 
@@ -156,7 +115,7 @@ def _states(values: TieArray) -> tuple[PageIds, PageIds]:
     first = np.empty(len(values), dtype=np.int64)
     count = 0
     for i in range(len(values)):
-        slot = (values[i] * _GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
+        slot = (values[i] * GOLDEN >> np.uint64(32)) & np.uint64(size - 1)
         while slots[slot] >= 0 and values[first[slots[slot]]] != values[i]:
             slot = (slot + np.uint64(1)) & np.uint64(size - 1)
         if slots[slot] < 0:
@@ -189,7 +148,7 @@ def _multiplier(spent: Callable[[float], float], R: float, low: float, high: flo
     return (low + high) / 2
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _harmonic(mu: float, D: float, multiplier: float) -> float:
     # the formula of `harmonic_rates`, written without the difference of nearly equal numbers
     if mu <= 0.0 or D <= 0.0:
@@ -197,7 +156,7 @@ def _harmonic(mu: float, D: float, multiplier: float) -> float:
     return 2.0 * mu / multiplier / (1.0 + math.sqrt(1.0 + 4.0 * mu / (multiplier * D)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_harmonic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     total = 0.0
     for i in range(len(D)):
@@ -205,7 +164,7 @@ def _sum_harmonic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     return total
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _periodic(mu: float, D: float, multiplier: float) -> float:
     """Solve 1 - (1 + x) exp(-x) = y for x, y = lambda D / mu, and return rho = D / x.
 
@@ -226,7 +185,7 @@ def _periodic(mu: float, D: float, multiplier: float) -> float:
             return D / x
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sum_periodic(mu: FloatArray, D: FloatArray, multiplier: float) -> float:
     total = 0.0
     for i in range(len(D)):

@@ -8,10 +8,9 @@ import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, uniform
 from recrawl.memory import Memory
-from recrawl.policies.selection import NO_PAGES, first_k
+from recrawl.policies.selection import first_k
 from recrawl.policies.topk import Random, TopK
 from recrawl.policy import Named, Policy, Scorer, Setting, make_policy, policies
-from recrawl.visits import Visits
 
 TOSS_STREAM = 1 << 40  # sets the tosses' draws apart from those of the order
 
@@ -31,8 +30,6 @@ class Coin(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return winners in the order of the passes."""
-        if budget <= 0:
-            return NO_PAGES
         tosses = self.tosses(memory, at)
         order = -Random(self.seed).score(memory, at)
         return first_k([tosses, order], memory, budget, among=tosses < np.inf if self.fill else tosses <= 1)
@@ -46,9 +43,6 @@ class Coin(Named):
         count[np.isnan(count) | (p <= 0)] = np.inf
         count[memory.unfetched()] = 0.0
         return np.asarray(count)
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn: everything the scorer reads is in the memory."""
 
 
 @policies.add("coin", formula="random order, each by its probability", source="Radinsky & Bennett 2013")

@@ -25,15 +25,15 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numba import vectorize
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import ufunc
 from recrawl.memory import Memory
 
 RateName = Literal["cg", "nad", "sad", "aad", "gad", "bayes"]
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def probability(rate: float, t: float) -> float:
     """phi = 1 - exp(-rate * t), eq. 5."""
     return -math.expm1(-rate * t) if rate else 0.0  # most pages have not changed yet: no need of exp
@@ -96,27 +96,27 @@ def _ended_cycles(memory: Memory) -> int:
     return max(memory.cycle - 1, 1)
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _cg(n: int, X: int) -> float:
     return -math.log((n - X + 0.5) / (n + 0.5)) if X else 0.0
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _nad(X: int, n: int) -> float:
     return X / max(n, 1)
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _aad(rank_sum: float, n: int) -> float:
     return 2.0 * rank_sum / (max(n, 1) * (n + 1.0))
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _gad(rank_decay: float, n: int) -> float:
     # sum 2**(i-1) I_i / (2**n - 1), with rank_decay = sum 2**(i-1-n) I_i
     return rank_decay / (1.0 - 0.5 ** max(n, 1))
 
 
-@vectorize(cache=True, nopython=True)
+@ufunc
 def _bayes(X: int, n: int, a: float, b: float) -> float:
     return (X + a) / (n + b)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, grown
-from recrawl.memory import NEVER, Memory
+from recrawl.memory import Memory
 from recrawl.policies.classical.allocation import plan_states, proportional
 from recrawl.policies.classical.estimators import RATES, RateName
-from recrawl.policies.selection import NO_PAGES, top_k
+from recrawl.policies.selection import top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
@@ -30,21 +30,19 @@ class Frequency(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages with the largest credits."""
-        if budget <= 0:
-            return NO_PAGES
         self._credit = grown(self._credit, len(memory), 0.0)
         if memory.cycle != self._cycle:
             self._cycle = memory.cycle
             self._credit[: len(memory)] += self._earn(memory, budget)
         return top_k(self._credit[: len(memory)], memory, budget, ahead=memory.unfetched())
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Charge the visits; those of a warm-up, before the first choice, are free."""
         if self._cycle:
             self._credit[visits.pages] -= 1.0
 
     def _earn(self, memory: Memory, budget: int) -> FloatArray:
-        weight = self.rate(memory) * (memory.known & ~memory.gone & (memory.last_cycle != NEVER))
+        weight = self.rate(memory) * memory.held()
         if memory.importance is not None:
             weight = weight * memory.importance
         return plan_states(proportional, weight, float(budget))

@@ -14,16 +14,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
-from recrawl.columns import FloatArray, IntArray, PageIds, grown
+from recrawl.columns import ByteArray, FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.visits import Outcome, Visits
 
 PSEUDO_DAYS = 0.5  # the length of the pseudo-gaps
 TOLERANCE = 1e-12
 
-_CHANGED, _FIRST, _GONE = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE))
+_CHANGED, _FIRST = int(Outcome.CHANGED), int(Outcome.FIRST)
 
 
 class GapLog:
@@ -36,7 +36,6 @@ class GapLog:
     def __init__(self, pseudo_days: float = PSEUDO_DAYS) -> None:
         self.pseudo_days = pseudo_days
         self._rate: FloatArray = np.empty(0)
-        self._last: FloatArray = np.empty(0)  # our last copy's time, NaN without one
         self._unchanged: FloatArray = np.empty(0)  # sum of the unchanged gaps
         self._head = np.empty(0, dtype=np.int64)  # the last changed gap, -1 without one
         self._gap: FloatArray = np.empty(0)
@@ -44,25 +43,16 @@ class GapLog:
         self._count = 0
         self._stale: list[PageIds] = []  # visited since their rates were solved
 
-    def look(self, memory: Memory) -> None:
-        """Take over the times of copies that no visit has shown us: those that a crawl starts with."""
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Log the gaps that these visits end: the memory still has the visit before."""
         self._reach(len(memory))
-        unknown = np.flatnonzero(np.isnan(self._last[: len(memory)]))
-        self._last[unknown] = memory.last_visit[unknown]
-
-    def observe(self, visits: Visits) -> None:
-        """Log the gaps that these visits end."""
-        if not len(visits):
-            return
-        self._reach(int(visits.pages.max()) + 1)
         most = self._count + int(np.count_nonzero(visits.changed))
         self._gap = grown(self._gap, most, np.nan)
         self._before = grown(self._before, most, -1)
         self._count = _log(
             visits.pages,
-            visits.at,
+            visits.at - memory.last_visit[visits.pages],
             visits.outcome,
-            self._last,
             self._unchanged,
             self._head,
             self._gap,
@@ -81,7 +71,6 @@ class GapLog:
 
     def _reach(self, pages: int) -> None:
         self._rate = grown(self._rate, pages, math.log(2.0) / self.pseudo_days)  # what the pseudo-gaps say
-        self._last = grown(self._last, pages, np.nan)
         self._unchanged = grown(self._unchanged, pages, 0.0)
         self._head = grown(self._head, pages, -1)
 
@@ -97,12 +86,11 @@ def complete_rate(changes: FloatArray, days: FloatArray) -> FloatArray:
     return np.asarray((changes + 0.5) / (days + PSEUDO_DAYS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _log(
     pages: PageIds,
-    at: FloatArray,
-    outcome: IntArray,
-    last: FloatArray,
+    length: FloatArray,
+    outcome: ByteArray,
     unchanged: FloatArray,
     head: IntArray,
     gap: FloatArray,
@@ -111,21 +99,16 @@ def _log(
 ) -> int:
     for i in range(len(pages)):
         page = pages[i]
-        length = at[i] - last[page]
-        if outcome[i] == _CHANGED and length > 0:
-            gap[count], before[count] = length, head[page]
+        if outcome[i] == _CHANGED and length[i] > 0:
+            gap[count], before[count] = length[i], head[page]
             head[page] = count
             count += 1
-        elif outcome[i] < _FIRST and length > 0:
-            unchanged[page] += length
-        if outcome[i] <= _FIRST:
-            last[page] = at[i]
-        elif outcome[i] == _GONE:
-            last[page] = np.nan
+        elif outcome[i] < _FIRST and length[i] > 0:
+            unchanged[page] += length[i]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _solve(
     pages: PageIds,
     unchanged: FloatArray,
@@ -139,7 +122,7 @@ def _solve(
         rate[page] = _likeliest(head[page], gap, before, unchanged[page], pseudo)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _likeliest(head: int, gap: FloatArray, before: IntArray, unchanged: float, pseudo: float) -> float:
     """Solve the likelihood equation for one page by Newton's method.
 

@@ -16,7 +16,7 @@ import numpy as np
 from recrawl.arguments import Days
 from recrawl.columns import BoolArray, ByteArray, FloatArray, PageIds, grown
 from recrawl.memory import Memory
-from recrawl.policies.selection import NO_PAGES, Key, first_k
+from recrawl.policies.selection import Key, first_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
@@ -80,8 +80,6 @@ class Intervals(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return pages without a copy, then due pages by importance and due time, then with `fill` those due next."""
-        if budget <= 0:
-            return NO_PAGES
         due_at = self.due_at(memory)
         due = due_at <= at + CLOCK_SLACK_DAYS
         keys: list[Key] = [due_at]
@@ -104,11 +102,9 @@ class Intervals(Named):
         due_at[np.isnan(due_at)] = -np.inf
         return due_at
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Write down when the visited pages are next due."""
-        if not len(visits):
-            return
-        self.books.reach(int(visits.pages.max()) + 1)
+        self.books.reach(len(memory))
         old = self.books.of(visits.pages)
         old.interval_days[np.isnan(old.interval_days)] = self.rule.first_days
         old.failures = np.where(visits.outcome == Outcome.FAILED, old.failures + 1.0, 0.0)

@@ -10,12 +10,12 @@ import numpy as np
 
 from recrawl.arguments import Days
 from recrawl.columns import FloatArray, PageIds
-from recrawl.memory import NEVER, Memory
-from recrawl.policies.classical.allocation import Plan, harmonic_rates, periodic_rates, plan_states, poisson_rates
+from recrawl.memory import Memory
+from recrawl.policies.classical.allocation import Allocation, harmonic_rates, periodic_rates, plan_states, poisson_rates
 from recrawl.policies.classical.estimators import RATES, RateName
 from recrawl.policies.classical.gaps import PSEUDO_DAYS, GapLog
 from recrawl.policies.learned.shared_rates import SharedRates
-from recrawl.policies.selection import NO_PAGES, top_k
+from recrawl.policies.selection import top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
@@ -23,12 +23,8 @@ from recrawl.visits import Visits
 class VisitRates(Protocol):
     """Estimates change rates."""
 
-    def look(self, memory: Memory) -> None:
-        """See the memory before visits."""
-        ...
-
-    def observe(self, visits: Visits) -> None:
-        """Learn from visits."""
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Learn from visits; the memory is as it was before them."""
         ...
 
     def per_cycle(self, memory: Memory) -> FloatArray:
@@ -42,11 +38,8 @@ class Remembered:
 
     rate: Callable[[Memory], FloatArray]
 
-    def look(self, memory: Memory) -> None:
-        """Nothing to see."""
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn."""
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Nothing to keep."""
 
     def per_cycle(self, memory: Memory) -> FloatArray:
         """Return the estimator's rates."""
@@ -68,7 +61,7 @@ class Planned(Named):
     1/rho that has passed in the t cycles since the last visit. Plans are made once a cycle, for the whole budget.
     """
 
-    def __init__(self, rates: VisitRates, plan: Plan) -> None:
+    def __init__(self, rates: VisitRates, plan: Allocation) -> None:
         self.rates = rates
         self.plan = plan
         self._rho: FloatArray = np.empty(0)
@@ -76,21 +69,17 @@ class Planned(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages with the largest rho * t."""
-        self.rates.look(memory)
-        if budget <= 0:
-            return NO_PAGES
         if memory.cycle != self._cycle or len(self._rho) != len(memory):
             self._cycle = memory.cycle
             self._rho = self._planned(memory, budget)
         return top_k(self._rho * memory.waited(), memory, budget, ahead=memory.unfetched())
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Let the estimator learn."""
-        self.rates.observe(visits)
+        self.rates.learn(memory, visits)
 
     def _planned(self, memory: Memory, budget: int) -> FloatArray:
-        held = memory.known & ~memory.gone & (memory.last_cycle != NEVER)
-        change_rate = self.rates.per_cycle(memory) * held
+        change_rate = self.rates.per_cycle(memory) * memory.held()
         if memory.importance is None:
             return plan_states(self.plan, change_rate, float(budget))
         return self.plan(memory.importance, change_rate, float(budget))

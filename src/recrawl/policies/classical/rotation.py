@@ -10,8 +10,7 @@ from recrawl.arguments import Share
 from recrawl.columns import PageIds
 from recrawl.memory import Memory
 from recrawl.policies.selection import NO_PAGES, Key, first_k
-from recrawl.policy import Named, Policy, Setting, make_policy, policies
-from recrawl.visits import Visits
+from recrawl.policy import Around, Named, Policy, Setting, make_policy, policies
 
 
 def longest_unvisited(memory: Memory, k: int) -> PageIds:
@@ -31,14 +30,11 @@ class RoundRobin(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages whose turn it is."""
-        return longest_unvisited(memory, budget) if budget > 0 else NO_PAGES
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to learn: the turns are in the memory."""
+        return longest_unvisited(memory, budget)
 
 
 @dataclass(repr=False)
-class Explore(Named):
+class Explore(Around):
     """Give a policy all but a share of the budget; the share goes to the longest unvisited pages.
 
     The policy chooses first. When it has spent its part, or wants nothing more, the share is spent, in a round of its
@@ -52,18 +48,14 @@ class Explore(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the policy's choice while there is budget for it, then the longest unvisited."""
-        if memory.cycle != self._cycle and budget > 0:
+        if memory.cycle != self._cycle:
             self._cycle, self._reserved = memory.cycle, round(self.share * budget)
-        pages = self.policy.choose(memory, max(budget - self._reserved, 0), at)
+        pages = self.policy.choose(memory, budget - self._reserved, at) if budget > self._reserved else NO_PAGES
         if len(pages):
             return pages
         pages = longest_unvisited(memory, min(self._reserved, budget))
         self._reserved -= len(pages)
         return pages
-
-    def observe(self, visits: Visits) -> None:
-        """Let the policy learn, from the explored pages too."""
-        self.policy.observe(visits)
 
 
 @policies.add("round-robin", formula="oldest visit first, by its exact time", source="Tan et al. 2007 (RR)")

@@ -60,7 +60,7 @@ class ClusterSampling(GroupSampling):
         self._bound = 1
         self._order: PageIds = np.empty(0, dtype=np.int64)  # nearest to their centre first
 
-    def begin(self, memory: Memory, budget: int) -> None:
+    def form_groups(self, memory: Memory, budget: int) -> None:
         """Cluster again if it is time, and let new pages join."""
         self.group = grown(self.group, len(memory), -1)
         self._cosine = grown(self._cosine, len(memory), 0.0)
@@ -71,7 +71,7 @@ class ClusterSampling(GroupSampling):
         self._order = np.empty(0, dtype=np.int64)
 
     def _cluster(self, memory: Memory) -> None:
-        pages = _held(memory)
+        pages = np.flatnonzero(memory.held())
         if not len(pages):
             return
         pages = pages[np.argsort(memory.tie[pages])]
@@ -88,7 +88,7 @@ class ClusterSampling(GroupSampling):
         """Let pages that have a copy since the last clustering join the nearest cluster."""
         if not self.groups:
             return
-        new = _held(memory)
+        new = np.flatnonzero(memory.held())
         new = new[self.group[new] < 0]
         if len(new):
             self.group[new], self._cosine[new] = nearest(self.features.describe(memory, new), self._centres)
@@ -130,10 +130,6 @@ class ClusterSampling(GroupSampling):
 
     def _chance(self, memory: Memory) -> FloatArray:
         return np.asarray(estimators.probability(self.rate(memory), 1.0))
-
-
-def _held(memory: Memory) -> PageIds:
-    return np.flatnonzero((memory.last_cycle >= 0) & ~memory.gone)
 
 
 def _unit(vectors: Vectors) -> Vectors:

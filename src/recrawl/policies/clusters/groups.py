@@ -18,7 +18,6 @@ from recrawl.policies.classical.rotation import longest_unvisited
 from recrawl.policies.clusters.sampling import first_of_groups
 from recrawl.policies.selection import NO_PAGES, Key, first_k, top_k
 from recrawl.policy import Named
-from recrawl.visits import Visits
 
 
 class GroupSampling(Named, ABC):
@@ -38,7 +37,7 @@ class GroupSampling(Named, ABC):
     # -- for the subclasses -------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def begin(self, memory: Memory, budget: int) -> None:
+    def form_groups(self, memory: Memory, budget: int) -> None:
         """Open a cycle: settle `group` and `groups`."""
 
     @abstractmethod
@@ -57,12 +56,10 @@ class GroupSampling(Named, ABC):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages of the next round."""
-        if budget <= 0:
-            return NO_PAGES
         if memory.cycle != self._cycle:
             self._cycle, self._budget, self._sampling = memory.cycle, budget, True
             self._kept = round(self.fair * budget)
-            self.begin(memory, budget)
+            self.form_groups(memory, budget)
         ahead = memory.unfetched() & memory.eligible()
         if ahead.any():
             first = top_k(np.zeros(len(memory)), memory, min(budget, int(ahead.sum())), ahead=ahead)
@@ -111,6 +108,3 @@ class GroupSampling(Named, ABC):
         """Each page's group's estimate."""
         estimate = self.estimate if len(self.estimate) == self.groups else np.zeros(self.groups)
         return np.append(estimate, 0.0)[self.group[: len(memory)]]
-
-    def observe(self, visits: Visits) -> None:
-        """Nothing to keep: what the samples showed is in the memory."""

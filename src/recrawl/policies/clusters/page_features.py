@@ -167,9 +167,8 @@ def linkage_of(memory: Memory) -> dict[str, FloatArray]:
     if memory.copies is None:
         return {}
     size, copies = len(memory), memory.copies
-    held = (memory.last_cycle >= 0) & ~memory.gone
     out: dict[str, FloatArray] = {}
-    links = copies.links(np.where(held, memory.last_visit, np.nan))
+    links = copies.links(np.where(memory.held(), memory.last_visit, np.nan))
     if links is not None:
         source, target = links
         out["PageRank"] = np.log1p(pagerank(source, target, size) * size)

@@ -11,9 +11,9 @@ or when it has reached its bound: the cycle's budget over the number of groups. 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 
 FIRST = 4  # pages of a group that are visited before the first test
 
@@ -36,7 +36,7 @@ def sufficient(count: IntArray, deviation: FloatArray, confidence: float, delta:
     return np.asarray((count >= 2) & (half <= delta))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_of_groups(order: PageIds, group: IntArray, want: IntArray) -> PageIds:
     """Return the first `want[g]` pages of every group g, in the given order of pages; -1 is no group."""
     left = want.copy()

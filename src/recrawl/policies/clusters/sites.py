@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.arguments import Share
-from recrawl.columns import FloatArray, IntArray, PageIds, mix
+from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.hashing import mix
 from recrawl.memory import Memory
 from recrawl.policies.clusters.groups import GroupSampling
 from recrawl.policies.clusters.sampling import means
@@ -20,14 +21,13 @@ from recrawl.visits import Outcome, Visits
 class SiteSampling(GroupSampling):
     """See the module."""
 
-    def begin(self, memory: Memory, budget: int) -> None:
+    def form_groups(self, memory: Memory, budget: int) -> None:
         """Take the sites as they are, and decide the size of their samples."""
         self.group = memory.site.astype(np.int64)
         self.groups = int(self.group.max(initial=-1)) + 1
         if len(self.estimate) < self.groups:
             self.estimate = np.append(self.estimate, np.zeros(self.groups - len(self.estimate)))
-        held = (memory.last_cycle >= 0) & ~memory.gone
-        size = np.bincount(self.group[held], minlength=self.groups)
+        size = np.bincount(self.group[memory.held()], minlength=self.groups)
         share = budget / max(int(size.sum()), 1)
         self._want: IntArray = np.ceil(np.sqrt(size * min(share, 1.0))).astype(np.int64)
         self._found: list[Visits] = []
@@ -54,7 +54,7 @@ class SiteSampling(GroupSampling):
         self._found = []  # the sample is taken: later rounds go by it
         return np.where(count > 0, mean, self.estimate)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Keep what the samples showed."""
         if self._cycle and self._sampling:
             self._found.append(visits)

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
-from recrawl.columns import BoolArray, FloatArray, mix
+from recrawl.columns import BoolArray, FloatArray
 from recrawl.features.semantic import Vectors, unit
+from recrawl.hashing import mix
 from recrawl.see.words import split_words
 
 DIMENSIONS = 64

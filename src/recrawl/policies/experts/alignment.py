@@ -13,14 +13,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 
 BLOCK = 256  # rows that are multiplied at once
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def standardise(series: FloatArray, out: FloatArray) -> bool:
     """Write the series with mean 0 and the sum of squares 1; returns False, and zeros, where it is constant."""
     n = len(series)
@@ -39,7 +39,7 @@ def standardise(series: FloatArray, out: FloatArray) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True, fastmath=True)
+@kernel(fastmath=True)
 def best_lag(x: FloatArray, y: FloatArray, first_lag: int, last_lag: int) -> tuple[float, int]:
     """Return the greatest cross-correlation of standardised series, and its delay of x behind y."""
     n = min(len(x), len(y))
@@ -53,17 +53,7 @@ def best_lag(x: FloatArray, y: FloatArray, first_lag: int, last_lag: int) -> tup
     return (best, at) if best > -np.inf else (0.0, 0)
 
 
-@njit(cache=True, nogil=True)
-def cross_correlation(x: FloatArray, y: FloatArray, first_lag: int = 1, last_lag: int = 1 << 30) -> tuple[float, int]:
-    """Return the best cross-correlation of two series as they are, and its delay of x behind y."""
-    n = min(len(x), len(y))
-    a, b = np.empty(n), np.empty(n)
-    if not (standardise(x[:n], a) and standardise(y[:n], b)):
-        return 0.0, 0
-    return best_lag(a, b, first_lag, last_lag)
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
     """Dynamic time warping with a row of the table to work in, one longer than y.
 
@@ -87,15 +77,7 @@ def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
     return row[m]
 
 
-@njit(cache=True, nogil=True)
-def warp(x: FloatArray, y: FloatArray) -> float:
-    """Return the distance by dynamic time warping; 0 for two empty series, inf if one is empty."""
-    if len(x) == 0 or len(y) == 0:
-        return 0.0 if len(x) == len(y) else np.inf
-    return warp_rows(x, y, np.empty(len(y) + 1))
-
-
-@njit(cache=True, nogil=True)
+@kernel
 def correlate_all(x: FloatArray, others: FloatArray) -> FloatArray:
     """The best cross-correlation of a series with every row.
 
@@ -122,7 +104,7 @@ def correlate_all(x: FloatArray, others: FloatArray) -> FloatArray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def warp_all(x: FloatArray, others: FloatArray) -> FloatArray:
     """The distance of a series to every row."""
     out = np.empty(len(others))

@@ -21,7 +21,6 @@ from recrawl.memory import Memory
 from recrawl.policies.classical.coin import Coin
 from recrawl.policies.experts.visit_experts import Models, related_pages, train
 from recrawl.policies.experts.visit_log import VisitLog
-from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
@@ -62,10 +61,9 @@ class Experts(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return pages by the chance that they have changed."""
-        self._meet(memory)
-        return self._picker.choose(memory, budget, at) if budget > 0 else NO_PAGES
+        return self._picker.choose(memory, budget, at)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Write the visits down."""
         compared = visits.outcome < Outcome.FIRST
         pages = visits.pages[compared]
@@ -114,11 +112,11 @@ class Experts(Named):
         total = np.where(changed, np.log1p(self.log.size[pages]), 0.0).sum(axis=1)
         return np.asarray((total / mean + 1.0) / (changed.sum(axis=1) + 1.0))
 
-    def _meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Open the cycle, and teach the experts if it is time."""
         self.log.make_room(len(memory))
         self._tie, self._site = memory.tie, memory.site
-        held = np.flatnonzero(memory.known & (memory.last_cycle >= 0))
+        held = np.flatnonzero(memory.held())
         self.log.hold(held[self.log.begin[held] < 0], 0 if self._cycle == 0 else self._cycle)
         if memory.cycle == self._cycle:
             return

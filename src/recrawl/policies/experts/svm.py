@@ -17,9 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray
+from recrawl.compiled import kernel
 
 TOLERANCE = 1e-3
 MOST_ITERATIONS = 20_000
@@ -27,7 +27,7 @@ PRIOR = 5.0  # examples
 _TINY = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve(K: FloatArray, y: FloatArray, C: FloatArray, tolerance: float = TOLERANCE) -> tuple[FloatArray, float]:
     """Return the products a_i y_i and the offset b; y is +1 or -1, C the largest weight of each example.
 
@@ -46,7 +46,7 @@ def solve(K: FloatArray, y: FloatArray, C: FloatArray, tolerance: float = TOLERA
     return a * y, _offset(y, C, a, G)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _working_set(
     K: FloatArray, y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray, tolerance: float
 ) -> tuple[int, int]:
@@ -72,7 +72,7 @@ def _working_set(
     return (i, j) if top - bottom >= tolerance else (i, -1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _step(K: FloatArray, y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray, i: int, j: int) -> None:
     """Move a_i and a_j along y_i a_i + y_j a_j = constant to the best place within the box."""
     curve = max(K[i, i] + K[j, j] - 2.0 * K[i, j], _TINY)
@@ -87,7 +87,7 @@ def _step(K: FloatArray, y: FloatArray, C: FloatArray, a: FloatArray, G: FloatAr
         G[t] += y[t] * move * (K[t, i] - K[t, j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _offset(y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray) -> float:
     """b such that examples with 0 < a < C lie on the margin; the middle of what is allowed if there is none."""
     total, free, low, high = 0.0, 0, -np.inf, np.inf
@@ -107,7 +107,7 @@ def _offset(y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray) -> float
     return (low + high) / 2.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def polynomial(linear: FloatArray, out: FloatArray) -> None:
     """The kernel of degree 3 from scalar products: (x . y + 1)^3."""
     for i in range(linear.shape[0]):

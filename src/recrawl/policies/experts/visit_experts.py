@@ -11,11 +11,12 @@ know. It is fitted to answers for the last third of each page's visits, of model
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.features.page_words import DIMENSIONS
 from recrawl.policies.experts.alignment import best_lag, standardise
 from recrawl.policies.experts.svm import Sigmoid, platt, solve
@@ -79,7 +80,7 @@ def train(log: VisitLog, pages: PageIds, experts: list[tuple[PageIds, FloatArray
     expert = np.concatenate([np.empty(0, dtype=np.int64), *(e for e, _ in experts)])
     weight = np.concatenate([np.empty(0), *(w for _, w in experts)])
     first = np.append(0, np.cumsum([len(e) for e, _ in experts])).astype(np.int64)
-    held = (log.count, log.begin, log.cycle, log.changed, log.size, log.words, log.table)
+    held: tuple[Any, ...] = (log.count, log.begin, log.cycle, log.changed, log.size, log.words, log.table)
     early = _train(pages, first, expert, 2, C, *held)
     answers, expected, outcome = _later(pages, first, expert, weight, *early, *held)
     order = np.lexsort((outcome, expected, answers))  # so that the sum does not depend on the order of the pages
@@ -112,7 +113,7 @@ def related_pages(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _alike(series: FloatArray, words: FloatArray, candidates: int) -> FloatArray:
     n, length = series.shape
     z = np.zeros_like(series)
@@ -131,7 +132,7 @@ def _alike(series: FloatArray, words: FloatArray, candidates: int) -> FloatArray
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _features(
     page: int,
     expert: int,
@@ -160,7 +161,7 @@ def _features(
         out[OWN + RELATED + d] = table[row, d]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _train(
     pages: PageIds,
     first: IntArray,
@@ -207,7 +208,7 @@ def _train(
     return middle, scale, start, example[:used].copy(), coefficient[:used].copy(), offset
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scale(x: FloatArray, middle: FloatArray, scale: FloatArray) -> None:
     """Bring the examples to mean 0; numbers to variance 1, words to the same weight as one block; both blocks alike."""
     n = len(x)
@@ -231,7 +232,7 @@ def _scale(x: FloatArray, middle: FloatArray, scale: FloatArray) -> None:
             x[k, f] = (x[k, f] - middle[f]) * scale[f]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answer(
     m: int,
     x: FloatArray,
@@ -253,7 +254,7 @@ def _answer(
     return min(max(total, -LOUDEST), LOUDEST)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _answers(
     pages: PageIds,
     first: IntArray,
@@ -286,7 +287,7 @@ def _answers(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _later(
     pages: PageIds,
     first: IntArray,

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.features.page_words import DIMENSIONS, Vectors
 
 OWN, RELATED = 5, 4
@@ -88,7 +88,7 @@ class VisitLog:
         return _series(pages, cycle, length, self.count, self.begin, self.cycle, self.changed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add(
     pages: PageIds,
     now: int,
@@ -116,7 +116,7 @@ def _add(
         count[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _series(
     pages: PageIds, now: int, length: int, count: Small, begin: Small, cycle: Small, changed: BoolArray
 ) -> FloatArray:
@@ -135,7 +135,7 @@ def _series(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rate_of(changes: int, visits: int, cycles: int) -> float:
     """Changes a cycle: -ln((n - X + 1/2) / (n + 1)) over the mean gap, which allows for what visits cannot count.
 
@@ -144,7 +144,7 @@ def rate_of(changes: int, visits: int, cycles: int) -> float:
     return -np.log((visits - changes + 0.5) / (visits + 1.0)) * visits / max(cycles, 1) if visits else np.log(2.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rates(pages: PageIds, count: Small, begin: Small, cycle: Small, changed: BoolArray) -> FloatArray:
     out = np.empty(len(pages))
     for i in range(len(pages)):
@@ -156,7 +156,7 @@ def _rates(pages: PageIds, count: Small, begin: Small, cycle: Small, changed: Bo
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lines_before(cycle: Small, count: int, now: int) -> int:
     """How many of a page's lines are of earlier cycles."""
     n = count
@@ -165,7 +165,7 @@ def lines_before(cycle: Small, count: int, now: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_at(now: int, n: int, begin: int, cycle: Small, changed: BoolArray, size: Float32, out: FloatArray) -> None:
     """Write a page's own features as known before cycle `now`, from its first n lines."""
     changes, last_change, last_size = 0, begin, 0.0
@@ -183,7 +183,7 @@ def own_at(now: int, n: int, begin: int, cycle: Small, changed: BoolArray, size:
     out[4] = np.log1p(max(now - last_change, 0))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def related_at(
     n: int,
     since: int,

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 
 Codes = npt.NDArray[np.int16]
 
@@ -42,12 +42,12 @@ BLOCK = 256  # rows a pass: the stack stays in the first-level cache
 MAX_DEPTH = 32  # of any formula, so the machine's stack has a fixed size
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@kernel(error_model="numpy", inline="always")
 def _cut(value: float) -> float:
     return min(max(value, -CUT), CUT)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _power(a: float, b: float) -> float:
     if a == 0.0:
         return 0.0
@@ -55,7 +55,7 @@ def _power(a: float, b: float) -> float:
     return 0.0 if value != value else _cut(value)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def apply(code: int, a: float, b: float) -> float:
     """Apply one function to numbers; `b` is ignored by log and exp."""
     if code == ADD:
@@ -73,7 +73,7 @@ def apply(code: int, a: float, b: float) -> float:
     return math.exp(min(a, EXP_CUT))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def run(code: Codes, value: FloatArray, size: int, columns: FloatArray, rows: int, stack: FloatArray, out: Any) -> None:
     """Run a postfix formula over `rows` rows of the terminals' columns (one line a terminal) into `out`."""
     for begin in range(0, rows, BLOCK):
@@ -100,7 +100,7 @@ def run(code: Codes, value: FloatArray, size: int, columns: FloatArray, rows: in
             out[begin + r] = stack[0, r]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _unary(code: int, a: FloatArray, width: int) -> None:
     if code == LOG:
         for r in range(width):
@@ -110,7 +110,7 @@ def _unary(code: int, a: FloatArray, width: int) -> None:
             a[r] = math.exp(min(a[r], EXP_CUT))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _binary(code: int, a: FloatArray, b: FloatArray, width: int) -> None:
     if code == ADD:
         for r in range(width):

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.memory import RING, Memory
 from recrawl.policies.classical import estimators
@@ -108,7 +108,7 @@ def _share_of(memory: Memory, group: IntArray) -> FloatArray:
     return _share(group.astype(np.int64), memory.n, memory.ring, memory.last_cycle, memory.cycle)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _share(group: IntArray, n: IntArray, ring: Any, last_cycle: IntArray, cycle: int) -> FloatArray:
     """Each page's latest visit, weighted by FORGET**t; a group with little to show leans to the overall share."""
     groups = 0

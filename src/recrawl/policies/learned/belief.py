@@ -8,7 +8,6 @@ of its groups (describe.evidence) move on.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,6 @@ from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, uni
 from recrawl.memory import Memory
 from recrawl.policies.learned import evidence
 from recrawl.policies.learned import page_history as history
-from recrawl.policies.learned.calibration import Calibration
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.explain import Cause, causes_of, effects_of
 from recrawl.policies.learned.hazard import Hazard, Rows
@@ -61,7 +59,7 @@ class Belief:
         if len(missing):
             self._load_paths = memory.load_paths
             self.places.place(missing, memory.site, self._paths(), len(memory))
-            held = missing[memory.last_cycle[missing] >= 0]
+            held = missing[memory.held()[missing]]
             self.history.begin(held[self.history.first[held] < 0], 0)
             self._read_copies(memory, held)
             self._regroup(missing)
@@ -183,35 +181,3 @@ class Belief:
         np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
         if expected is not None:
             self.hazard.judge(rows, prior, changed, weight)
-
-    # -- keeping ----------------------------------------------------------------------------------------------------
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what was learnt about pages in general.
-
-        What was seen of each page is not in it: that is in the store, and comes back by replaying the visits.
-        """
-        model = None if self.hazard.model is None else self.hazard.model.model_to_string()  # LightGBM's own text
-        trust = self.hazard.calibration
-        return {
-            "features": list(FEATURES),
-            "links": self.links.totals.tolist(),
-            "prior": self.prior.to_json(),
-            "trust": [trust.shift, trust.slope, trust.trust],
-            "model": model,
-        }
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        from lightgbm import Booster
-
-        if held["features"] != list(FEATURES):
-            raise ValueError("other features")
-        model = None if held["model"] is None else Booster(model_str=str(held["model"]))
-        links, trust = (np.array(held[name], dtype=np.float64) for name in ("links", "trust"))
-        if links.shape != (2,) or not (links >= 0.0).all() or trust.shape != (3,) or not np.isfinite(trust).all():
-            raise ValueError("its links or its trust are none that could have been learnt")
-        self.prior.load_json(held["prior"])
-        self.links.totals = links
-        self.hazard.calibration = Calibration(*trust.tolist())
-        self.hazard.model = model

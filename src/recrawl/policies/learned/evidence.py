@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.policies.learned.places import LEVELS, SITE
 
 HALF_LIFE = 4.0  # cycles
@@ -71,35 +71,34 @@ class Evidence:
 
     def awake(self, cycle: int) -> FloatArray:
         """Return the chance that each group is awake now, by what its visits showed and the time since."""
-        return np.asarray(_waking(self.groups[:, _AWAKE], cycle - self.groups[:, _AT], self.pace))
+        asleep = 1.0 - self.groups[:, _AWAKE]
+        return np.asarray(1.0 - asleep * np.exp(-WAKES * self.base * (cycle - self.groups[:, _AT])))
 
     def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES of each level, level by level."""
         _describe(pages, ids, float(cycle), self.groups, self.seen, self.base, out)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remembered(cycles: float) -> float:
     """Return what is left of evidence that is so old."""
     return float(0.5 ** (cycles / MEMORY))
 
 
-@njit(cache=True, nogil=True)
-def _waking(awake: FloatArray, cycles: FloatArray, pace: float) -> FloatArray:
-    """Return the chance of being awake so many cycles after it was this."""
-    return 1.0 - (1.0 - awake) * np.exp(-WAKES / AWAKE * pace * cycles)
+@kernel
+def _awake_after(awake: float, cycles: float, gap: float, changed: bool, pace: float) -> float:
+    """Return the chance of being awake after a visit: the filter of a hidden Markov model with two states.
 
-
-@njit(cache=True, nogil=True)
-def _after(awake: float, gap: float, changed: bool, pace: float) -> float:
-    """Return the chance of being awake after a visit: the filter of a hidden Markov model with two states."""
+    `cycles` are those since it was `awake`, `gap` those since the page's own last visit.
+    """
+    awake = 1.0 - (1.0 - awake) * math.exp(-WAKES / AWAKE * pace * cycles)
     still, asleep = math.exp(-pace * gap), math.exp(-ASLEEP * pace * gap)
     if changed:
         still, asleep = 1.0 - still, 1.0 - asleep
     return min(max(awake * still / max(awake * still + (1.0 - awake) * asleep, 1e-300), 1e-6), 1.0 - 1e-6)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _update(
     pages: PageIds,
     ids: IntArray,
@@ -119,7 +118,7 @@ def _update(
             decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
             g[_RC] = g[_RC] * decay + y
             g[_RE] = g[_RE] * decay + gap[i]
-            g[_AWAKE] = _after(_waking(g[_AWAKE], cycle - g[_AT], pace), gap[i], changed[i], pace)
+            g[_AWAKE] = _awake_after(g[_AWAKE], cycle - g[_AT], gap[i], changed[i], pace)
             g[_AT] = cycle
             g[_V] += 1.0
             g[_K] += y
@@ -127,7 +126,7 @@ def _update(
             g[_KN] += y
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle(pages: PageIds, ids: IntArray, groups: FloatArray, seen: npt.NDArray[np.float32]) -> None:
     for p in pages:
         for level in range(ids.shape[1]):
@@ -135,7 +134,7 @@ def _settle(pages: PageIds, ids: IntArray, groups: FloatArray, seen: npt.NDArray
             seen[p, level, 1] = groups[ids[p, level], _K]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _describe(
     pages: PageIds,
     ids: IntArray,

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds, TieArray
+from recrawl.compiled import kernel
 from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
@@ -75,7 +75,7 @@ class Exploration:
         self.cost += margin * len(self._sent)
         return self._sent
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, visits: Visits) -> None:
         """See what exploring found."""
         if len(self._sent):
             self.found += int((visits.changed & np.isin(visits.pages, self._sent)).sum())
@@ -108,7 +108,7 @@ def _wanted(known: Known, pages: PageIds, margin: float, budget: int, room: int)
     return wanted
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gains(
     awake: FloatArray, still: FloatArray, mean: FloatArray, size: FloatArray, margin: float
 ) -> tuple[FloatArray, npt.NDArray[np.int64]]:
@@ -131,7 +131,7 @@ def gains(
     return best, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _likeliest(order: PageIds, groups: IntArray, left: npt.NDArray[np.int64], room: int) -> PageIds:
     """Take pages in this order while any of their groups wants one; a visit counts in all groups of its page."""
     taken = np.empty(room, dtype=np.int64)

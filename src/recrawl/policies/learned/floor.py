@@ -1,82 +1,78 @@
 """A promise per site: no site is left with less than a share of what the oldest-first rule would find there.
 
 With a budget of b visits per page and cycle, oldest first visits each page every 1/b cycles. If page i changes at the
-rate D_i, that finds on a site
+rate D_i = -ln(1 - p_i) / t_i, where p_i is the chance of a change in the t_i cycles since its last visit, that finds
 
-    A = b sum over its pages of 1 - exp(-D_i / b)        changes per cycle, D_i = -ln(1 - p_i) / t_i
+    A = b sum over the site's pages of 1 - exp(-D_i / b)        changes per cycle
 
-from the chance p_i of a page that has waited t_i cycles. Each cycle a site is owed `share` A, and each visit pays the
-chance that it had. What is owed is claimed from the site's likeliest pages, so a site that the scores serve well claims
-nothing, and one that they leave out gets as few visits as its share takes. Neither debt nor surplus outlasts WINDOW
-cycles.
+Of the visits of the last WINDOW cycles, those to a page that comes up every g cycles find (1 - exp(-D g)) / min(g,
+WINDOW) per cycle. A site where these sum up to B is owed WINDOW (share A - B) changes, claimed of its likeliest pages.
+So one that the scores serve well claims nothing, and one that they leave out gets as few visits as its share takes.
+Only the pages' last two visits and their chances are needed, so a crawl that was stopped goes on as if it had not been.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from recrawl.columns import FloatArray, IntArray, PageIds, grown
-from recrawl.policies.selection import NO_PAGES
+from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 
 WINDOW = 10  # cycles
 
 
-class SiteFloor:
-    """What each site is owed, in changes expected."""
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-        self.owed: FloatArray = np.zeros(0)
-
-    def open_cycle(self, pages: PageIds, site: IntArray, chance: FloatArray, waited: FloatArray, visits: float) -> None:
-        """Add what the cycle owes each site; `visits` is the budget per page."""
-        if not self.share:
-            return
-        self.owed = grown(self.owed, int(site[pages].max(initial=-1)) + 1, 0.0)
-        due = self.share * _by_age(pages, site, chance, waited, visits, len(self.owed))
-        self.owed = np.clip(self.owed + due, -WINDOW * due, WINDOW * due)
-
-    def pay(self, pages: PageIds, site: IntArray, chance: FloatArray) -> None:
-        """Count visits that were made."""
-        if len(self.owed):
-            self.owed -= np.bincount(site[pages], chance[pages], minlength=len(self.owed))[: len(self.owed)]
-
-    def unpaid(self, pages: PageIds, site: IntArray, chance: FloatArray, taken: PageIds) -> PageIds:
-        """Return those of the pages, the taken ones apart, whose sites are owed more than the taken ones bring."""
-        pages = pages[self._left(site, chance, taken)[site[pages]] > 0.0]
-        return pages[~np.isin(pages, taken)]
-
-    def claim(self, order: PageIds, site: IntArray, chance: FloatArray, taken: PageIds, room: int) -> PageIds:
-        """Return the first pages in this order that pay what sites are owed beyond what the taken pages bring."""
-        return _claimed(order, site, chance, self._left(site, chance, taken), room) if room > 0 else NO_PAGES
-
-    def _left(self, site: IntArray, chance: FloatArray, taken: PageIds) -> FloatArray:
-        """Return what sites are owed once the taken pages are visited."""
-        return self.owed - np.bincount(site[taken], chance[taken], minlength=len(self.owed))[: len(self.owed)]
-
-
-@njit(cache=True, nogil=True)
-def _by_age(
-    pages: PageIds, site: IntArray, chance: FloatArray, waited: FloatArray, visits: float, sites: int
+def owed(
+    pages: PageIds,
+    site: IntArray,
+    chance: FloatArray,
+    last: IntArray,
+    before: IntArray,
+    cycle: int,
+    visits: float,
+    share: float,
 ) -> FloatArray:
-    """Return the changes per cycle that oldest first would be expected to find on each site."""
-    out = np.zeros(sites)
+    """Return the changes that each site is owed, less than 0 where it has had more than its share.
+
+    `last` and `before` are the cycles of the last two visits, `visits` the budget per page.
+    """
+    sites = int(site[pages].max(initial=-1)) + 1
+    due, had = _by_site(pages, site, chance, last, before, cycle, visits, sites)
+    return np.asarray(WINDOW * (share * due - had))
+
+
+@kernel
+def _by_site(
+    pages: PageIds,
+    site: IntArray,
+    chance: FloatArray,
+    last: IntArray,
+    before: IntArray,
+    cycle: int,
+    visits: float,
+    sites: int,
+) -> tuple[FloatArray, FloatArray]:
+    """Return A and B of each site."""
+    due, had = np.zeros(sites), np.zeros(sites)
     for p in pages:
-        rate = -np.log1p(-min(chance[p], 1.0 - 1e-12)) / max(waited[p], 1.0)
-        out[site[p]] -= visits * np.expm1(-rate / visits)
-    return out
+        rate = -np.log1p(-min(chance[p], 1.0 - 1e-12)) / max(cycle - last[p], 1)
+        due[site[p]] -= visits * np.expm1(-rate / visits)
+        gap = last[p] - before[p]
+        if gap > 0 and cycle - last[p] <= WINDOW:
+            had[site[p]] -= np.expm1(-rate * gap) / min(gap, WINDOW)
+    return due, had
 
 
-@njit(cache=True, nogil=True)
-def _claimed(order: PageIds, site: IntArray, chance: FloatArray, owed: FloatArray, room: int) -> PageIds:
+@kernel
+def claim(order: PageIds, site: IntArray, chance: FloatArray, left: FloatArray, room: int) -> PageIds:
+    """Return the first pages in this order whose sites are owed more than the pages before them bring."""
+    left = left.copy()
     taken = np.empty(room, dtype=np.int64)
     n = 0
     for p in order:
         if n >= room:
             break
-        if owed[site[p]] > 0.0:
-            owed[site[p]] -= chance[p]
+        if left[site[p]] > 0.0:
+            left[site[p]] -= chance[p]
             taken[n] = p
             n += 1
     return taken[:n].copy()

@@ -11,18 +11,17 @@ groups of which it is worth knowing whether they have woken (policies.learned.ex
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from recrawl.arguments import Share
-from recrawl.columns import FloatArray, IntArray, PageIds, grown
+from recrawl.columns import FloatArray, PageIds, grown
 from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.exploration import Exploration, Known
-from recrawl.policies.learned.floor import SiteFloor
+from recrawl.policies.learned.floor import claim, owed
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
@@ -33,8 +32,8 @@ from recrawl.visits import Visits
 CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
 EXPLORED = [SECTION, PARENT, DIRECTORY, SHAPE]
+CLAIMED = 0.75  # of the first round, at most, goes to sites that are owed visits
 MARGIN = 0.25  # of the budget: the last pages that it reaches, which exploring has to beat
-FORMAT = 5  # of a saved model
 
 
 @dataclass(repr=False, eq=False)
@@ -53,10 +52,8 @@ class Learned(Named):
 
     def __post_init__(self) -> None:
         self.exploration = Exploration(self.explore)
-        self.floor_of_sites = SiteFloor(self.floor)
         self.belief = Belief(self.seed, self.every)
         self._importance: FloatArray | None = None
-        self._sites: IntArray = np.empty(0, dtype=np.int64)
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)  # the chance of each page, as far as it was looked at
@@ -66,9 +63,7 @@ class Learned(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the next round's pages."""
-        self._meet(memory)
-        if budget <= 0:
-            return NO_PAGES
+        self.begin(memory, at)
         if self._round == 0:
             self._budget = budget
         self._round += 1
@@ -135,13 +130,14 @@ class Learned(Named):
         """Return the pages of sites that are owed visits (policies.learned.floor)."""
         if not self.floor:
             return NO_PAGES
-        belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        waited = (belief.cycle - belief.history.last[: len(memory)]).astype(np.float64)
-        site = memory.site
-        self.floor_of_sites.open_cycle(pages, site, self._score, waited, self._budget / max(len(pages), 1))
-        pages = self.floor_of_sites.unpaid(pages, site, self._score, taken)
+        past, pages = self.belief.history, np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        visits = self._budget / max(len(pages), 1)
+        left = owed(pages, memory.site, self._score, past.last, past.before, self.belief.cycle, visits, self.floor)
+        left -= np.bincount(memory.site[taken], self._score[taken], minlength=len(left))[: len(left)]
+        pages = pages[left[memory.site[pages]] > 0.0]
+        pages = pages[~np.isin(pages, taken)]
         order = pages[np.lexsort((memory.tie[pages], -ranking[pages]))]
-        return self.floor_of_sites.claim(order, site, self._score, taken, size // 2)
+        return claim(order, memory.site, self._score, left, int(CLAIMED * size))
 
     def _explore(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
         """Return this cycle's visits for what they tell: in the first round, so that the others can follow."""
@@ -162,22 +158,28 @@ class Learned(Named):
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from what was just visited."""
-        self.floor_of_sites.pay(visits.pages, self._sites, self._score)
+        if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
+            self.belief.meet(memory)
         self.belief.learn(visits, self._score)
-        self.exploration.observe(visits)
+        self.exploration.learn(visits)
 
-    def _meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Place pages that have become known, and open the cycle."""
-        self._importance, self._sites = memory.importance, memory.site
+        self._importance = memory.importance
         self.belief.meet(memory)
         self._score = grown(self._score, len(memory), 0.0)
         if memory.cycle != self.belief.cycle:
             self._round = 0
             self.belief.open_cycle(memory)
 
-    # -- explaining and keeping -------------------------------------------------------------------------------------
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What exploring has cost and brought."""
+        return (str(self.exploration),) if self.exploration.visits else ()
+
+    # -- explaining ------------------------------------------------------------------------------------------------
 
     def explain(self, page: int) -> Explanation:
         """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
@@ -191,23 +193,7 @@ class Learned(Named):
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
-        told = str(self.exploration) if self.exploration.visits else ""
-        return Explanation(page, float(index[0]), chance, prior, causes, due, told)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what was learnt about pages in general: the model and the fitted numbers."""
-        return {"format": FORMAT, **self.belief.to_json()}
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        from lightgbm.basic import LightGBMError
-
-        try:
-            if held["format"] != FORMAT:
-                raise ValueError("another format")
-            self.belief.load_json(held)
-        except (KeyError, TypeError, ValueError, LightGBMError) as wrong:
-            raise InputError(f"not a saved model of `learned`: {str(wrong).splitlines()[0]}") from None
+        return Explanation(page, float(index[0]), chance, prior, causes, due)
 
 
 @policies.add(

@@ -8,9 +8,9 @@ L new links were found by X visits that found a change; s visits' worth of the l
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 from recrawl.policies.learned.evidence import FOUND, Evidence
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import DIRECTORY, SITE, Places
@@ -47,7 +47,7 @@ class LinkYield:
         self._of_page = grown(self._of_page, len(history.first), 0.0)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expected(
     pages: PageIds,
     base: float,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, grown
+from recrawl.compiled import kernel
 
 FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate", "words")
 RATES: FloatArray = np.geomspace(0.001, 4.0, 12)  # changes a cycle: where the likelihood of a page's rate is kept
@@ -75,7 +75,7 @@ class History:
         self.words[pages[told]] = words[told]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _describe(
     pages: PageIds,
     cycle: int,

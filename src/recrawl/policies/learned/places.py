@@ -19,7 +19,8 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import IntArray, PageIds, grown, mix
+from recrawl.columns import IntArray, PageIds, grown
+from recrawl.hashing import mix
 from recrawl.policies.learned.page_history import History
 from recrawl.urls.urlindex import UrlIndex
 

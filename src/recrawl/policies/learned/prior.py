@@ -26,13 +26,11 @@ being how much a stretch may usually vary:
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.policies.learned.evidence import ASKED_AT, CHANGES, EXPOSURE, Evidence, remembered
 from recrawl.policies.learned.page_history import RATES, History
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SHAPE, SITE, Places
@@ -87,25 +85,6 @@ class Prior:
             self._loss[i] += _loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
         self.shape, self.strength = GRID[int(np.argmin(self._loss + self._handicap))]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what was fitted."""
-        return {
-            "shape": self.shape,
-            "strength": self.strength,
-            "rates": self.rates.weights.tolist(),
-            "pace": self.rates.pace,
-        }
-
-    def load_json(self, held: dict[str, Any]) -> None:
-        """Take over what `to_json` returned."""
-        weights, pace = np.array(held["rates"], dtype=np.float64), float(held["pace"])
-        options = float(held["shape"]), float(held["strength"])
-        if weights.shape != RATES.shape or not (weights > 0).all() or not pace >= 0.0 or options not in GRID:
-            raise ValueError("its prior is none that could have been fitted")
-        self.shape, self.strength = options
-        self.rates.set(weights)
-        self.rates.pace = pace
-
     def _given(
         self,
         options: tuple[float, float],
@@ -123,7 +102,7 @@ class Prior:
         return np.asarray(_chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float, cycle: int) -> FloatArray:
     out = np.empty(len(pages))
     for i in range(len(pages)):
@@ -136,7 +115,7 @@ def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, stren
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chances(
     pages: PageIds,
     mean: FloatArray,
@@ -169,7 +148,7 @@ def _chances(
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _loss_of_order(p: FloatArray, changed: BoolArray) -> float:
     p = np.minimum(np.maximum(p, 1e-6), 1.0 - 1e-6)
     log_odds = np.log(p / (1.0 - p))

@@ -23,9 +23,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.compiled import kernel
 from recrawl.policies.learned.page_history import RATES
 
 LOG_RATES = np.log(RATES)
@@ -70,7 +70,7 @@ class Rates:
         return paces * (self.mean / self.pace) if self.pace else paces
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tilted(mean: float, tilts: FloatArray, log_means: FloatArray, out: FloatArray) -> None:
     """Fill `out` with the logarithms of the weights whose mean is `mean`."""
     at = math.log(mean)
@@ -81,7 +81,7 @@ def tilted(mean: float, tilts: FloatArray, log_means: FloatArray, out: FloatArra
         out[k] = (1.0 - part) * tilts[j - 1, k] + part * tilts[j, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expected(
     pages: PageIds,
     means: FloatArray,

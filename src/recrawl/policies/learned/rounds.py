@@ -11,12 +11,12 @@ visited early enough that the budget of the cycles until then suffices for the r
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.compiled import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(order: PageIds, ids: IntArray, asked: FloatArray, rooms: IntArray, size: int) -> PageIds:
     """Take the first pages with room in all their groups, then, if that is not enough, the best of the others."""
     count = np.zeros(len(asked), dtype=np.int64)

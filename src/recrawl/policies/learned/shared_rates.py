@@ -22,18 +22,20 @@ class SharedRates:
     def __init__(self, seed: int) -> None:
         self.belief = Belief(seed, every=1, trees=False)
 
-    def look(self, memory: Memory) -> None:
+    def begin(self, memory: Memory) -> None:
         """Place pages that have become known, and open the cycle."""
         self.belief.meet(memory)
         if memory.cycle != self.belief.cycle:
             self.belief.open_cycle(memory)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from visits."""
+        self.begin(memory)
         self.belief.learn(visits, np.zeros(len(self.belief.history.first)))
 
     def per_cycle(self, memory: Memory) -> FloatArray:
         """Return every page's changes per cycle; 0 without a copy."""
+        self.begin(memory)
         belief, rate = self.belief, np.zeros(len(memory))
         pages = np.flatnonzero(belief.held(memory))
         chance = belief.prior.chance(pages, belief.places, belief.evidence, belief.history, belief.cycle)

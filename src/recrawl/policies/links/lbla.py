@@ -20,7 +20,7 @@ from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.links.linkhistory import FEATURES, Rows
 from recrawl.policies.links.linkmean import LinkMean
 from recrawl.policies.links.linkrates import LinkWatcher
-from recrawl.policies.selection import NO_PAGES, first_k, top_k
+from recrawl.policies.selection import first_k, top_k
 from recrawl.policy import Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
@@ -52,10 +52,6 @@ class Lbla(LinkWatcher):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages of which most is expected, and some that have waited longest."""
-        if memory.cycle != self.cycle or len(self._rows) != len(memory):
-            self._open(memory)
-        if budget <= 0:
-            return NO_PAGES
         worth = self._worth(memory)
         explored = 0 if memory.site_room() is not None else int(self.explore * budget)
         best = top_k(worth, memory, budget - explored, ahead=memory.unfetched())
@@ -65,7 +61,7 @@ class Lbla(LinkWatcher):
         others[best] = False
         return np.concatenate([best, first_k([-memory.waited()], memory, explored, among=others)])
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from what was just visited, described as it was before."""
         compared = visits.outcome < Outcome.FIRST
         pages, changed = visits.pages[compared], visits.changed[compared]
@@ -75,7 +71,7 @@ class Lbla(LinkWatcher):
         self.mean.learn(self._rows[held], self._priors[0][held], links[kept], weight, self.cycle)
         if not self._links_only:
             self.hazard.learn(self._rows[held], self._priors[1][held], changed[kept], weight, self.cycle)
-        super().observe(visits)
+        super().learn(memory, visits)
 
     def _sampled(self, pages: PageIds, found: BoolArray) -> tuple[BoolArray, FloatArray]:
         """Of very many visits keep those that found something, and a part of the others with more weight."""
@@ -85,18 +81,18 @@ class Lbla(LinkWatcher):
         kept = found | (uniform(self._keys[pages], self.cycle) < share)
         return kept, np.where(found, 1.0, 1.0 / share)[kept]
 
-    def _open(self, memory: Memory) -> None:
-        """Begin a cycle: meet new pages, train, find related pages, describe all."""
+    def begin(self, memory: Memory, at: float) -> None:
+        """Meet new pages, train, find related pages, describe all."""
         fresh = memory.cycle != self.cycle
-        self.meet(memory)
+        super().begin(memory, at)
         self._keys = memory.tie
         if fresh and (self.mean.model is None or self.cycle % self.every == 0):
             self.mean.fit(self.cycle)
             if not self._links_only:
                 self.hazard.fit(self.cycle)
         self._look_around(memory)
-        self._rows = self.history.describe(self.cycle, self._related)[: len(memory)]
-        self._priors = self._expected_links(len(memory)), self._expected_change(len(memory))
+        self._rows = self.history.describe(memory, self._related)
+        self._priors = self._expected_links(memory), self._expected_change(memory)
 
     def _look_around(self, memory: Memory) -> None:
         held = np.flatnonzero(self.history.first[: len(memory)] >= 0)
@@ -114,18 +110,18 @@ class Lbla(LinkWatcher):
         similarity[held] = found.similarity
         self._related, self._related_of = Related(pages, similarity, found.recall, found.compared), len(held)
 
-    def _expected_links(self, pages: int) -> FloatArray:
+    def _expected_links(self, memory: Memory) -> FloatArray:
         """Return mu0: the own rate, shrunk to the related pages' rate, itself shrunk to that of all pages."""
-        watched = self.history.watched[:pages]
-        total = self.history.links[:pages].sum(axis=1)
+        watched = self.history.watched[: len(memory)]
+        total = memory.new_links.sum(axis=1).astype(np.float64)
         base = (total.sum() + 0.1) / (np.maximum(watched, 0).sum() + 10.0)
         near = self._rows[:, MEAN].sum(axis=1).astype(np.float64)
         return self._shrunk(total, near, float(base), watched)
 
-    def _expected_change(self, pages: int) -> FloatArray:
+    def _expected_change(self, memory: Memory) -> FloatArray:
         """Return p0 = 1 - exp(-rate t), the rate shrunk in the same way."""
-        watched = self.history.watched[:pages]
-        changes = self.history.changes[:pages].astype(np.float64)
+        watched = self.history.watched[: len(memory)]
+        changes = memory.changes.astype(np.float64)
         base = (changes.sum() + 1.0) / (np.maximum(watched, 0).sum() + 30.0)
         near = self._rows[:, CHANGE].astype(np.float64)
         return np.asarray(-np.expm1(-self._shrunk(changes, near, float(base), watched)))

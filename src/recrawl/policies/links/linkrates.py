@@ -17,7 +17,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.memory import Memory
 from recrawl.policies.links.linkhistory import LinkHistory
-from recrawl.policies.selection import NO_PAGES, first_k
+from recrawl.policies.selection import first_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
@@ -31,18 +31,18 @@ class LinkWatcher(Named):
         self.history = LinkHistory()
         self.cycle = 0
 
-    def meet(self, memory: Memory) -> None:
+    def begin(self, memory: Memory, at: float) -> None:
         """Note copies that a crawl began with."""
         self.history.make_room(len(memory))
         self.cycle = memory.cycle
-        fresh = np.flatnonzero((memory.last_cycle >= 0) & (self.history.first[: len(memory)] < 0))
+        fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
         self.history.begin(fresh, 0)
 
-    def observe(self, visits: Visits) -> None:
+    def learn(self, memory: Memory, visits: Visits) -> None:
         """Take in what visits found."""
         compared = visits.outcome < Outcome.FIRST
         links = np.column_stack([visits.new_internal, visits.new_external])[compared]
-        self.history.update(visits.pages[compared], visits.changed[compared], links, self.cycle)
+        self.history.update(visits.pages[compared], links, self.cycle)
         self.history.begin(visits.pages[visits.outcome == Outcome.FIRST], self.cycle)
 
 
@@ -55,11 +55,8 @@ class LinkRate(LinkWatcher):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the pages with the highest rates."""
-        self.meet(memory)
-        if budget <= 0:
-            return NO_PAGES
         unfetched = memory.unfetched()
-        score = self._score(len(memory))
+        score = self._score(memory)
         if memory.importance is not None:
             score = score * memory.importance
             score[unfetched] = memory.importance[unfetched]
@@ -67,13 +64,13 @@ class LinkRate(LinkWatcher):
             score[unfetched] = 0.0
         return first_k([~unfetched, -score, -memory.waited()], memory, budget)
 
-    def _score(self, pages: int) -> FloatArray:
-        held = self.history
+    def _score(self, memory: Memory) -> FloatArray:
+        pages = len(memory)
         if self.by == "nnl-pr":
-            return np.nan_to_num(held.recent[:pages, 0].sum(axis=1).astype(np.float64))
+            return np.nan_to_num(self.history.recent[:pages, 0].sum(axis=1).astype(np.float64))
         if self.by == "ccr":
-            return np.asarray(held.changes[:pages] / np.maximum(held.visits[:pages], 1))
-        return np.asarray(held.links[:pages].sum(axis=1) / np.maximum(held.watched[:pages], 1.0))
+            return np.asarray(memory.changes / np.maximum(memory.n, 1))
+        return np.asarray(memory.new_links.sum(axis=1) / np.maximum(self.history.watched[:pages], 1.0))
 
 
 @policies.add("nnl-av", formula="mean new links a cycle so far; equals by t", source="Dang et al. 2022, Table 4")

@@ -50,7 +50,7 @@ class Link(NamedTuple):
 
 
 class LinkColumns(NamedTuple):
-    """The links of a page in columns, in the page's order: most readers want one or two of them, of many links."""
+    """The links of a page in columns, in the page's order: most callers need one or two columns of many links."""
 
     urls: list[str]
     hosts: list[str]
@@ -86,7 +86,7 @@ class Refresh(NamedTuple):
 
 
 class Document(NamedTuple):
-    """What the markup of a page says."""
+    """What the markup of a page contains: title, links, canonical address, directives."""
 
     scanned: Scanned
     base: str
@@ -130,7 +130,7 @@ def read_html(text: str, url: str) -> Document:
 
 
 def needs_rendering(text: str, scanned: Scanned) -> bool:
-    """Whether this is a shell that scripts will fill: hardly a word, scripts, and a place or an excuse for them."""
+    """Whether scripts will render this page: hardly a word, scripts, and a mount point or a noscript message."""
     if scanned.words >= _SHELL_WORDS or not scanned.scripts:
         return False
     return bool(_SHELL.search(text[:262_144])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)

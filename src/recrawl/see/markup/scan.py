@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
 from recrawl.see.markup import tags
 from recrawl.see.markup.tags import (
     ASIDE,
@@ -125,13 +125,13 @@ def attribute(value: bytes) -> str:
     return _REFERENCE.sub(lambda found: unescape(found[0]), text) if "&" in text else text
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kind(name: np.uint64) -> int:
     place = PLACES[np.int64(name & np.uint64(len(PLACES) - 1))]
     return FLAGS[place] if NAMES[place] == name else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     """Whether a tag's attributes say that it is hidden or not main content."""
     while i >= 0:
@@ -146,7 +146,7 @@ def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int, name: np.uint64, kind: int) -> int:
     """Close an element, if its end tag can reach it; return the depth that is left."""
     wall = BOUNDARY if kind & SPECIAL else SPECIAL
@@ -158,7 +158,7 @@ def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int
     return depth
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _note(
     source: ByteArray, i: int, end: int, row: npt.NDArray[np.int32], a: np.uint64, b: np.uint64, c: np.uint64
 ) -> None:
@@ -168,7 +168,7 @@ def _note(
     row[5], row[6] = find_attribute(source, i, end, c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDArray[np.int32]) -> bool:
     """Note a meta, link or base tag; False if it is another one."""
     if name == tags.META:
@@ -185,14 +185,14 @@ def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDA
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _after_raw(source: ByteArray, i: int, close: int) -> int:
     """Return the place after raw text, whose end tag is at `close`; the end of the page if there is none."""
     end = tag_end(source, read_name(source, close + 2)[0])[0] if close >= 0 else -1
     return end if end >= 0 else len(source)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _scan(
     source: ByteArray,
     text: ByteArray,
@@ -298,7 +298,7 @@ def _scan(
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
     """Copy text up to the next tag, white space collapsed: where both stand then, and how many words began.
 
@@ -316,7 +316,7 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
     return i, t, words
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
     """Note whether a link's text, without the white space around it, can be taken as it stands."""
     start, end = row[4], row[5]
@@ -333,7 +333,7 @@ def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
         row[4], row[5] = start, end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, done: bool) -> int:
     """Note a piece of main content; 1 if there was one."""
     if done or start >= end or parts == len(spans):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from recrawl.hashing import fnv1a
+
 BLOCK, VOID, IMPLIED, SPECIAL, BOUNDARY, RAW, DRAWING, ASIDE, CONTENT = (1 << i for i in range(9))
 
 GROUPS = {
@@ -40,24 +42,13 @@ ASIDE_WORDS = (
     " newsletter subscribe login signin signup toolbar pagination pager skiplink copyright outbrain taboola dialog"
 )
 
-HASH_START = np.uint64(0xCBF29CE484222325)
-HASH_PRIME = np.uint64(0x100000001B3)
-
-
-def name_hash(name: str) -> np.uint64:
-    """FNV-1a, 64 bits."""
-    value = int(HASH_START)
-    for byte in name.encode():
-        value = (value ^ byte) * int(HASH_PRIME) % 2**64
-    return np.uint64(value)
-
 
 def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     flags: dict[str, int] = {}
     for flag, names in GROUPS.items():
         for name in names.split():
             flags[name] = flags.get(name, 0) | flag
-    rows = sorted((int(name_hash(name)), flag) for name, flag in flags.items())
+    rows = sorted((int(fnv1a(name)), flag) for name, flag in flags.items())
     hashes, values = zip(*rows, strict=True)
     return np.array(hashes, dtype=np.uint64), np.array(values, dtype=np.int64)
 
@@ -72,12 +63,12 @@ def _places(names: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
 
 NAMES, FLAGS = _table()  # sorted hashes, and what each name is
 PLACES = _places(NAMES)  # the place in NAMES of the name whose hash ends with these bits, if it is there
-ASIDES = np.sort(np.array([name_hash(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
+ASIDES = np.sort(np.array([fnv1a(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
 
 A, BASE, H1, LINK, MAIN, META, HEADER, SCRIPT, TITLE = (
-    name_hash(name) for name in ("a", "base", "h1", "link", "main", "meta", "header", "script", "title")
+    fnv1a(name) for name in ("a", "base", "h1", "link", "main", "meta", "header", "script", "title")
 )
 CLASS, CONTENT_ATTRIBUTE, HIDDEN, HREF, HTTP_EQUIV, ID, NAME, REL, ROLE, TYPE, ARIA_HIDDEN = (
-    name_hash(name)
+    fnv1a(name)
     for name in ("class", "content", "hidden", "href", "http-equiv", "id", "name", "rel", "role", "type", "aria-hidden")
 )

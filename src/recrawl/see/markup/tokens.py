@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import ByteArray
-from recrawl.see.markup.tags import HASH_PRIME, HASH_START
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a_step
+
+_step = kernel(fnv1a_step)
 
 TEXT, SKIP, START, END = range(4)  # what a '<' can begin: text, a comment or a cut-off tag, a start tag, an end tag
 
 
-@njit(cache=True, nogil=True)
-def is_letter(c: int) -> bool:
+@kernel
+def is_letter(c: Any) -> bool:
     """Whether a byte is an ASCII letter."""
     return 97 <= (c | 32) <= 122
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_space(c: int) -> bool:
     """Whether a byte is white space to HTML."""
     return c == 32 or c == 9 or c == 10 or c == 12 or c == 13
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find(source: ByteArray, byte: int, i: int) -> int:
     """Return the first place from i on that holds a byte, or the end."""
     while i < len(source) and source[i] != byte:
@@ -32,21 +36,21 @@ def find(source: ByteArray, byte: int, i: int) -> int:
     return i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_name(source: ByteArray, i: int) -> tuple[int, np.uint64]:
     """Read a tag's name: where it ends, and its hash in lower case."""
-    value = HASH_START
+    value = FNV_START
     while i < len(source):
         c = source[i]
         if is_space(c) or c == 47 or c == 62:
             break
         lower = c | 32 if 65 <= c <= 90 else c
-        value = (value ^ np.uint64(lower)) * HASH_PRIME
+        value = _step(value, lower)
         i += 1
     return i, value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
     """Skip attributes as the tokeniser does: (after the '>', self-closing); -1 at the end of the page."""
     n = len(source)
@@ -75,7 +79,7 @@ def tag_end(source: ByteArray, i: int) -> tuple[int, bool]:
     return -1, False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_closing(source: ByteArray, i: int, name: np.uint64) -> int:
     """Find the end tag with this name: where its '<' is; -1 if there is none."""
     while True:
@@ -89,7 +93,7 @@ def find_closing(source: ByteArray, i: int, name: np.uint64) -> int:
         i += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def comment_end(source: ByteArray, i: int) -> int:
     """Return the place after the comment whose text starts at i, by the standard's rules ("<!-->" is one too)."""
     n = len(source)
@@ -108,7 +112,7 @@ def comment_end(source: ByteArray, i: int) -> int:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, bool]:
     """Read what begins with the '<' at i: (what, where it ends, name, the name's end, self-closing)."""
     n = len(source)
@@ -116,21 +120,21 @@ def read_token(source: ByteArray, i: int) -> tuple[int, int, np.uint64, int, boo
     if following == 33 or following == 63:
         comment = following == 33 and i + 3 < n and source[i + 2] == 45 and source[i + 3] == 45
         end = comment_end(source, i + 4) if comment else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, end, False
+        return SKIP, end, FNV_START, end, False
     ending = following == 47
     if ending and i + 2 < n and not is_letter(source[i + 2]):
         end = i + 3 if source[i + 2] == 62 else find(source, 62, i + 2) + 1
-        return SKIP, end, HASH_START, end, False
+        return SKIP, end, FNV_START, end, False
     if not ending and not is_letter(following):
-        return TEXT, i + 1, HASH_START, i + 1, False
+        return TEXT, i + 1, FNV_START, i + 1, False
     name_end, name = read_name(source, i + 2 if ending else i + 1)
     end, closed = tag_end(source, name_end)
     if end < 0:
-        return SKIP, n, HASH_START, n, False  # the page ends inside a tag: the tag does not count
+        return SKIP, n, FNV_START, n, False  # the page ends inside a tag: the tag does not count
     return END if ending else START, end, name, name_end, closed
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64, int, int]:
     """Read the attribute at i of a tag that ends at `end`: (where the next begins, name, start and end of the value).
 
@@ -140,11 +144,11 @@ def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64,
     while i < last and (is_space(source[i]) or source[i] == 47):
         i += 1
     if i >= last:
-        return -1, HASH_START, 0, 0
-    name, first = HASH_START, i
+        return -1, FNV_START, 0, 0
+    name, first = FNV_START, i
     while i < last and not (is_space(source[i]) or source[i] == 47 or (source[i] == 61 and i > first)):
         c = source[i]
-        name = (name ^ np.uint64(c | 32 if 65 <= c <= 90 else c)) * HASH_PRIME
+        name = _step(name, c | 32 if 65 <= c <= 90 else c)
         i += 1
     while i < last and is_space(source[i]):
         i += 1
@@ -162,7 +166,7 @@ def next_attribute(source: ByteArray, i: int, end: int) -> tuple[int, np.uint64,
     return i, name, start, i
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tuple[int, int]:
     """Find an attribute between a tag's name and its end: start and end of its value, (0, 0) if absent."""
     while i >= 0:
@@ -172,7 +176,7 @@ def find_attribute(source: ByteArray, i: int, end: int, name: np.uint64) -> tupl
     return 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_two(
     source: ByteArray, i: int, end: int, one: np.uint64, other: np.uint64, look: bool
 ) -> tuple[int, int, int, int]:
@@ -187,10 +191,10 @@ def find_two(
     return a, a_end, b, b_end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint64]) -> bool:
     """Whether a value holds one of these (sorted) words: runs of letters, cut where small letters turn to capitals."""
-    value, length, small = HASH_START, 0, False
+    value, length, small = FNV_START, 0, False
     for i in range(start, end + 1):
         c = source[i] if i < end else np.uint8(32)
         letter = is_letter(c)
@@ -199,9 +203,9 @@ def has_word(source: ByteArray, start: int, end: int, words: npt.NDArray[np.uint
             place = np.searchsorted(words, value)
             if place < len(words) and words[place] == value:
                 return True
-            value, length = HASH_START, 0
+            value, length = FNV_START, 0
         if letter:
-            value = (value ^ np.uint64(c | 32)) * HASH_PRIME
+            value = _step(value, c | 32)
             length += 1
         small = letter and not capital
     return False

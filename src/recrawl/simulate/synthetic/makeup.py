@@ -63,7 +63,7 @@ class Population:
 
 @dataclass(frozen=True)
 class Preset:
-    """A synthetic web. Rates are a day; `births` and `deaths` are of a page, `mass_edits` of a site."""
+    """A synthetic web. Rates are per day; `births` and `deaths` are of a page, `mass_edits` of a site."""
 
     name: str
     days: float  # the default length

@@ -23,7 +23,7 @@ RARE = Gain(0.2, 0.01)
 def _brdc12() -> Preset:
     """Imitate the Brazilian crawl: a quarter of the pages changes on most days, all at nearly the same rate.
 
-    Table 1 gives 58.15 pages a site and 57 days; 15.7% is what random visits find in table 2. The two modes and the
+    Table 1 gives 58.15 pages per site and 57 days; 15.7% is what random visits find in table 2. The two modes and the
     quiet days were fitted to the estimators of table 2 relative to nad (two days of warm-up, 5% a day):
 
         ChangeRate / nad's    aad   gad   cg    sad   rand  age    nad itself
@@ -145,7 +145,7 @@ def _mixed() -> Preset:
     source="the model of Cho & Garcia-Molina 2003",
 )
 def _poisson() -> Preset:
-    """Follow the textbook exactly, so that estimates can be held against the truth."""
+    """Follow the textbook exactly, so that estimates can be compared with the truth."""
     return Preset("poisson", 120, (Population("pages", 1.0, Poisson(0.02, 1.6), FEW, RARE),))
 
 

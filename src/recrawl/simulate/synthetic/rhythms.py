@@ -22,16 +22,16 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, PageIds
+from recrawl.compiled import kernel
 
 Days32 = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
 class Clocks:
-    """One row a page of everything that decides when it changes. A page that nobody wound never changes."""
+    """The parameters of each page's change process, one row per page. By default a page never changes."""
 
     rate: FloatArray
     period: FloatArray
@@ -106,7 +106,7 @@ class Poisson:
 
     rate: float
     spread: float = 0.0
-    most: float = 24.0  # changes a day
+    most: float = 24.0  # changes per day
     name: str = field(default="poisson", init=False)
 
     def wind(self, clocks: Clocks, pages: PageIds, rng: np.random.Generator) -> None:
@@ -208,14 +208,14 @@ def play(
     return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, *columns))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _grown(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     wider = np.empty(2 * len(array), array.dtype)
     wider[: len(array)] = array
     return wider
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _play(
     rng: np.random.Generator,
     born: Days32,
@@ -236,7 +236,7 @@ def _play(
     cease: FloatArray,
     season: FloatArray,
     awake_days: FloatArray,
-) -> tuple[IntArray, Days32, IntArray, Days32]:
+) -> tuple[npt.NDArray[np.int32], Days32, npt.NDArray[np.int32], Days32]:
     pages = len(born)
     page = np.empty(max(2 * pages, 16), np.int32)
     day = np.empty(len(page), np.float32)

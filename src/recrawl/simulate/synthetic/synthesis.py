@@ -41,7 +41,7 @@ class SyntheticWeb:
     days: float
     sites: Sites
     pages: Pages
-    rate: FloatArray  # expected changes a day by each page's own rhythm
+    rate: FloatArray  # expected changes per day by each page's own rhythm
     history: EditHistory
     links: LinkIntervals
     counts: LinkCounts
@@ -139,7 +139,7 @@ def check_size(pages: int, days: float, seed: int) -> None:
 
 
 def sites_table(web: SyntheticWeb) -> pa.Table:
-    """One row a site."""
+    """One row per site."""
     count = len(web.sites)
     site_of_change = web.pages.site[web.history.page]
     start = np.full(count, WINDOW_START.astype("M8[ms]"))
@@ -171,7 +171,7 @@ def _moments(site: npt.NDArray[np.int32], day: npt.NDArray[np.float32], count: i
 
 
 def pages_table(web: SyntheticWeb) -> pa.Table:
-    """One row a page, with three columns that only a synthetic web can have: rhythm, true_rate and topic."""
+    """One row per page, with three columns that only a synthetic web can have: rhythm, true_rate and topic."""
     pages, first, history = web.pages, web.first, web.history
     path, ext, depth = paths(web.preset, web.sites, pages)
     rhythms = pa.array([population.rhythm.name for population in web.preset.populations])
@@ -203,7 +203,7 @@ def pages_table(web: SyntheticWeb) -> pa.Table:
 
 
 def changes_table(web: SyntheticWeb) -> pa.Table:
-    """One row a change, ordered by page and day."""
+    """One row per change, ordered by page and day."""
     edits, counts = web.edits, web.counts
     return pa.table(
         {
@@ -230,7 +230,7 @@ def changes_table(web: SyntheticWeb) -> pa.Table:
 
 
 def links_table(web: SyntheticWeb, tables: dict[str, pa.Table]) -> pa.Table:
-    """One row a link interval, ordered by page and day."""
+    """One row per link interval, ordered by page and day."""
     path, host = (
         tables[table].column(column).combine_chunks() for table, column in (("pages", "path"), ("sites", "repo"))
     )
@@ -249,7 +249,7 @@ def links_table(web: SyntheticWeb, tables: dict[str, pa.Table]) -> pa.Table:
 
 
 def terms_table(terms: TopicWords) -> pa.Table:
-    """One row a page for its first version, and one more for its last where it changed."""
+    """One row per page for its first version, and one more for its last where it changed."""
     when = pa.array(["start", "end"]).take(pa.array(terms.last.astype(np.int8)))
     start = pa.array(terms.start)
     return pa.table(

@@ -6,13 +6,13 @@ Zipf counts, so pages of one topic have about two fifths of their words in commo
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from recrawl.compiled import kernel
+from recrawl.see.words import bucket_of
 from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages
 from recrawl.simulate.synthetic.versions import Edits, FirstVersions
@@ -20,7 +20,6 @@ from recrawl.simulate.synthetic.versions import Edits, FirstVersions
 Ints = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float32]
 
-BUCKETS = 2**18
 WORDS_KEPT = 64
 OWN_WORDS, COMMON_WORDS = 120, 40
 
@@ -50,7 +49,7 @@ def _hashed(stem: str, count: int, taken: set[int]) -> set[int]:
     found: set[int] = set()
     number = 0
     while len(found) < count:
-        bucket = zlib.crc32(f"{stem}{number}".encode()) % BUCKETS
+        bucket = bucket_of(f"{stem}{number}")
         number += 1
         if bucket not in taken:
             found.add(bucket)
@@ -78,7 +77,7 @@ def draw_terms(
     return TopicWords(page, last, total, start, bucket, number)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _choose(
     rng: np.random.Generator,
     page: Ints,

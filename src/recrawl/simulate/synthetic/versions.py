@@ -1,4 +1,4 @@
-"""What each version of a page holds: words, bytes, images, and how much it differs from the version before.
+"""Sizes of each version of a page: words, bytes, images, and its difference from the version before.
 
 Edits are drawn, the measures of difference follow from them. With A and B words before and after, r of them removed and
 a added, and under the assumption that an edit takes words as they come,
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from recrawl.columns import BoolArray, IntArray
+from recrawl.compiled import kernel
 from recrawl.simulate.synthetic.edits import EditHistory
 from recrawl.simulate.synthetic.inhabitants import Pages
 from recrawl.simulate.synthetic.presets import Preset
@@ -46,7 +46,7 @@ class FirstVersions:
 
 @dataclass(frozen=True)
 class Edits:
-    """Columns of every later version, one row a change."""
+    """Columns of every later version, one row per change."""
 
     words: Ints
     text_bytes: Ints
@@ -85,7 +85,7 @@ def draw_edits(first: FirstVersions, history: EditHistory, counts: LinkCounts, r
     return Edits(*_edit(rng, history.page, history.mass, gained, links, scale, *columns))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _chi2_tail(x: float, df: float) -> float:
     """P(chi-squared_df >= x): the cube root of x / df is nearly normal."""
     spread = 2 / (9 * df)
@@ -93,7 +93,7 @@ def _chi2_tail(x: float, df: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _edit(
     rng: np.random.Generator,
     page: Ints,

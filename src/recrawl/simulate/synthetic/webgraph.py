@@ -1,4 +1,4 @@
-"""Who links to whom, and when: link intervals that agree with the changes of the pages.
+"""The link graph over time: link intervals that begin and end at changes of their pages.
 
 A page has links at the start (or at birth); each change may add some and drop some. A link lives for a geometric number
 of its page's changes, such that pages keep about as many links as they began with. Internal links prefer pages of the
@@ -119,7 +119,7 @@ def _intervals(
 def _page_gains(
     gains: list[Gain], pages: Pages, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.float32], FloatArray, FloatArray]:
-    """Return each page's chance that a change adds links, the scale of how many, and the expected number a change."""
+    """Return per page the probability that a change adds links, the scale of how many, and the expected number."""
     sort = pages.population
     gaining = rng.random(len(pages)) < np.array([g.share for g in gains])[sort]
     chance = np.where(gaining, np.array([g.chance for g in gains])[sort], 0.0)

@@ -1,0 +1,93 @@
+"""Options that several verbs share, and the command that gives the same results again."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from recrawl.cli.parse import share_or_count, span
+from recrawl.errors import InputError
+
+
+def add_json(parser: Any, help: str = "print JSON") -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help=help)
+
+
+def add_out(parser: Any, writes: str, replaces: str = "replace earlier results in --out") -> None:
+    """Add --out, --force and --json; `writes` names the files."""
+    parser.add_argument("--out", type=Path, metavar="DIR", help=f"write {writes} there")
+    parser.add_argument("--force", action="store_true", help=replaces)
+    add_json(parser, "print results.json instead of the tables")
+
+
+def add_seed(parser: Any, default: int = 0, what: str = "seed of everything that is drawn") -> None:
+    """Add --seed."""
+    parser.add_argument("--seed", type=int, default=default, metavar="S", help=f"{what} ({default})")
+
+
+def add_jobs(parser: Any, what: str = "threads") -> None:
+    """Add --jobs."""
+    parser.add_argument("--jobs", type=int, default=1, metavar="J", help=f"{what}; the results are the same (1)")
+
+
+def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False) -> None:
+    """Add the group of options that say with which seed, how fast and where to."""
+    group = parser.add_argument_group("how fast, where to" if jobs else "where to")
+    add_seed(group)
+    if jobs:
+        add_jobs(group)
+    add_out(group, writes)
+
+
+def add_cycles(group: Any) -> None:
+    """Add --cycle and --budget of a simulated crawl."""
+    group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle: 1h, 1d, 2w (1d)")
+    help = "visits per cycle: a share of the pages, or a number (5%%)"
+    group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%", help=help)
+
+
+def add_warmup(group: Any, what: str = "first cycles that visit every page", default: int = 2) -> None:
+    """Add --warmup."""
+    group.add_argument("--warmup", type=int, default=default, metavar="W", help=f"{what} ({default})")
+
+
+def whole_numbers(example: str, least: int = 0, count: int | None = None) -> Callable[[str], tuple[int, ...]]:
+    """Return a parser of lists such as the example; `count`: exactly so many numbers."""
+
+    def read(text: str) -> tuple[int, ...]:
+        parts = text.split(",")
+        found = tuple(int(part) for part in parts if part.strip().isdigit())
+        if len(found) != len(parts) or len(found) != (count or len(found)) or min(found) < least:
+            many = {None: "", 3: "three "}.get(count, f"{count} ")
+            raise argparse.ArgumentTypeError(f"{text!r} must be {many}whole numbers such as {example}")
+        return found
+
+    return read
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    """Say what is wrong with a number before the long work."""
+    for option, least in (("pages", 0), ("seeds", 0), ("web_pages", 0), ("seed", 0), ("jobs", 1), ("runs", 1)):
+        value = getattr(args, option, None)
+        if value is not None and value < least:
+            raise InputError(f"--{option.replace('_', '-')} must be at least {least}")
+
+
+def command(args: argparse.Namespace, verb: str, skip: tuple[str, ...] = ()) -> str:
+    """Write the command that gives these results, without what does not matter for them."""
+    words = ["recrawl", *verb.split(), str(args.data)]
+    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment", *skip)
+    for option, value in vars(args).items():
+        if option in skip or value is None or value is False:
+            continue
+        words.append("--" + option.replace("_", "-"))
+        if option == "budget" and isinstance(value, float):
+            words.append(f"{value * 100:.12g}%")
+        elif value is not True:
+            shown = value if isinstance(value, tuple) else (value,)
+            words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
+    return shlex.join(words)

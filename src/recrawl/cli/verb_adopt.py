@@ -1,0 +1,75 @@
+"""recrawl adopt: the history of another crawler as a recording."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from recrawl.cli.parse import span
+from recrawl.cli.verbs import new_parser
+
+EXAMPLES = """examples:
+  recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)
+  recrawl adopt cdxj cdx-00000.gz --out history
+  recrawl adopt warc crawl-*.warc.gz --out history       with texts and links
+  recrawl adopt nutch monday.json tuesday.json --out history
+  recrawl adopt git . --map 'docs/**/*.md=https://site.example/{path}/' --out site
+  recrawl compare history --policies age,bayes,learned   then: what would other policies have found?
+"""
+
+
+def add(verbs: Any) -> None:
+    """Add the verb."""
+    from recrawl.importers.kinds import KINDS
+
+    kinds = "\n".join(f"  {k.name:<13} {k.looks}\n{'':16}{k.tells}" for k in KINDS.values())
+    description = "Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds
+    parser = new_parser(verbs, "adopt", EXAMPLES, description)
+    parser.add_argument("kind", metavar="KIND", help="one of those above")
+    parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="files or folders; - is standard input")
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the recording to write")
+    parser.add_argument("--force", action="store_true", help="replace a recording that is there")
+    parser.add_argument(
+        "--settle", type=span, metavar="SPAN", help="pages first seen so soon exist on day 0 (5%% of the history)"
+    )
+    parser.add_argument("--site", action="append", default=[], metavar="HOST", help="only this host; may be repeated")
+    parser.add_argument("--since", metavar="TIME", help="only visits from this time on")
+    parser.add_argument("--map", action="append", default=[], metavar="GLOB=URL", help="git: files to addresses")
+    parser.add_argument("--url-field", default="url", metavar="F", help="feed: the item's address (url)")
+    parser.add_argument("--time-field", default="time", metavar="F", help="feed: when it was scraped (time)")
+    parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
+    parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
+    parser.add_argument("--json", action="store_true", help="print what is known as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Read, assemble, write, and say what is known."""
+    from recrawl.importers.adopting import adopt
+    from recrawl.importers.import_options import ImportOptions
+
+    options = ImportOptions(
+        url_field=args.url_field,
+        time_field=args.time_field,
+        digest_fields=tuple(name for name in args.digest_fields.split(",") if name),
+        maps=tuple(args.map),
+        trust=args.trust,
+        hosts=tuple(args.site),
+    )
+    adoption = adopt(
+        args.kind,
+        args.sources,
+        args.out,
+        options=options,
+        settle_days=args.settle,
+        since=args.since,
+        force=args.force,
+    )
+    if args.json:
+        print(json.dumps(adoption.to_dict(), indent=2))
+        return
+    for line in adoption.lines():
+        print(line)
+    print(f"wrote {args.out}; next: recrawl describe {args.out}; recrawl compare {args.out}")

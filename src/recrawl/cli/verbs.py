@@ -1,0 +1,51 @@
+"""The verbs by name with their one-line help, so that `recrawl --help` imports none of them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import Any
+
+VERBS = {
+    "demo": "crawl a small living web on this machine under a learned policy and under age",
+    "init": "begin a crawl in a new folder",
+    "add": "add pages to a crawl",
+    "run": "crawl, cycle by cycle",
+    "status": "how a crawl stands, also while it runs",
+    "pages": "list a crawl's pages with what their visits found",
+    "show": "one page: its visits and changes, the last diff, the next visit and why",
+    "learn": "find the policy that fits this crawl's history best",
+    "replay": "what would other policies have found on this crawl's history?",
+    "export": "write a crawl's history as a recording, CSV or WARC",
+    "adopt": "make a recording of another crawler's history",
+    "synth": "write a synthetic web as a recording",
+    "describe": "say what is in a recording",
+    "compare": "compare policies on a recorded web",
+    "evolve": "breed score formulas on a recorded web",
+    "experiment": "run the experiments of the papers on a recorded web",
+    "focus": "crawl for a topic: evolve and replay strategies that rank the frontier",
+    "policies": "list all policies: name, formula, source; or some with their parameters",
+}
+
+EXPERIMENTS = {
+    "clusters": "cluster-level sampling and search results (Tan et al. 2007)",
+    "experts": "predict changes with related pages (Radinsky & Bennett 2013)",
+    "focus": "evolved strategies for focused crawling (Johnson et al. 2003)",
+    "gp4c": "evolved score functions against the estimators (Santos et al. 2014)",
+    "outlinks": "what predicts new links (Dang et al. 2022)",
+}
+FOCUS = {"evolve": "evolve strategies by a genetic algorithm", "run": "replay strategies"}
+
+
+def new_parser(
+    names: Any, name: str, examples: str, description: str | None = None, table: Mapping[str, str] = VERBS
+) -> argparse.ArgumentParser:
+    """Add a parser for a name of a table."""
+    parser: argparse.ArgumentParser = names.add_parser(
+        name,
+        help=table[name],
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    return parser

@@ -1,0 +1,175 @@
+"""Kernels: functions that numba compiles, and the machine code of earlier runs that is safe to take.
+
+numba keeps machine code as long as the function's own file stays the same, though an edit of a function or constant
+that it takes from another file changes the machine code too. So the code of a module's kernels lies in a folder named
+after a digest of that module, of every module that it imports (and those import) and of the versions of numba and
+numpy: after an edit or an upgrade the name is another, and what is affected is compiled anew.
+
+The folders are in $RECRAWL_CACHE, or recrawl in the user's cache directory ($XDG_CACHE_HOME, ~/.cache). Where nothing
+can be written there, kernels are compiled in each process. Several processes may share the folders: numba writes each
+file under another name and then renames it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar, overload
+
+import numba
+import numpy as np
+from numba.core import config
+
+DAY_S = 86_400.0
+KEPT_DAYS = 30.0  # machine code that nobody asked for in so many days is deleted
+_BODY = re.compile(rb"^(?:@|def |class |async )", re.MULTILINE)  # where a module's imports have ended
+_IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+_lock = Lock()
+
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+@overload
+def kernel(function: Made) -> Made: ...
+
+
+@overload
+def kernel(**options: Any) -> Callable[[Made], Made]: ...
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function with numba at its first call; it runs without Python's global lock.
+
+    Options are numba's: `error_model="numpy"` (no check for division by zero), `inline="always"`, `fastmath=True`.
+    """
+    if function is None:
+        return lambda function: kernel(function, **options)
+    with _machine_code_of(function) as kept:
+        return numba.njit(cache=kept, nogil=True, **options)(function)
+
+
+def ufunc(function: Callable[..., Any]) -> Any:
+    """Compile a function of numbers, at its first call, into one of arrays: a numpy ufunc."""
+    with _machine_code_of(function) as kept:
+        return numba.vectorize(cache=kept, nopython=True)(function)
+
+
+@contextlib.contextmanager
+def _machine_code_of(function: Callable[..., Any]) -> Iterator[bool]:
+    """Have numba look for the machine code in the right folder; say whether there is one."""
+    folder = _folder(function.__module__, function.__code__.co_filename)
+    with _lock:
+        before = config.CACHE_DIR
+        config.CACHE_DIR = folder or ""
+        try:
+            yield folder is not None
+        finally:
+            config.CACHE_DIR = before
+
+
+def cache_root() -> Path:
+    """Return the folder that holds all machine code."""
+    told = os.environ.get("RECRAWL_CACHE")
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return (Path(told) if told else Path(home) / "recrawl") / "kernels"
+
+
+@cache
+def _folder(module: str, file: str) -> str | None:
+    """Make the folder for the kernels of a module; None where it cannot be written."""
+    try:
+        root = cache_root()
+        _prepare(root)
+        folder = root / f"{module}-{digest(module, file)}"
+        folder.mkdir(exist_ok=True)
+        if time.time() - folder.stat().st_mtime > DAY_S:
+            os.utime(folder)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home directory
+        return None
+    return str(folder)
+
+
+@cache
+def _prepare(root: Path) -> None:
+    """Make the folder of all machine code; once a day delete in it what no process has used for KEPT_DAYS."""
+    root.mkdir(parents=True, exist_ok=True)
+    tempfile.TemporaryFile(dir=root).close()
+    looked, now = root / "pruned", time.time()
+    if looked.exists() and now - looked.stat().st_mtime < DAY_S:
+        return
+    looked.touch()
+    for folder in root.iterdir():
+        with contextlib.suppress(OSError):  # another process may be deleting it too
+            if folder.is_dir() and now - folder.stat().st_mtime > KEPT_DAYS * DAY_S:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def digest(module: str, file: str) -> str:
+    """Return a digest of all that the machine code of a module's kernels depends on."""
+    depth = module.count(".") + file.endswith("__init__.py")
+    roots = {"recrawl": os.path.dirname(os.path.dirname(__file__)), module.split(".")[0]: _above(file, depth + 1)}
+    seen: dict[str, bytes] = {}
+    waiting = [os.path.abspath(file)]
+    while waiting:
+        path = waiting.pop()
+        if path not in seen:
+            seen[path], imported = _read(path)
+            waiting += _paths(path, imported, roots)
+    total = blake2b(f"{numba.__version__} {np.__version__}".encode(), digest_size=12)
+    for path in sorted(seen):
+        total.update(os.path.basename(path).encode() + b"\0" + seen[path])
+    return total.hexdigest()
+
+
+@cache
+def _read(path: str) -> tuple[bytes, list[tuple[str, tuple[str, ...]]]]:
+    """Return the digest of a source file, and the modules and names that it imports at its top."""
+    with open(path, "rb") as source:
+        text = source.read()
+    body = _BODY.search(text)
+    imported = []
+    for module, names, modules in _IMPORT.findall(text, 0, body.start() if body else len(text)):
+        if module:
+            imported.append((module.decode(), tuple(name.decode() for name in _WORD.findall(names))))
+        imported += [(part.split()[0], ()) for part in modules.decode().split(",") if part.strip()]
+    return blake2b(text).digest(), imported
+
+
+def _paths(path: str, imported: list[tuple[str, tuple[str, ...]]], roots: dict[str, str]) -> Iterator[str]:
+    """Return the source files of the imported modules, as far as they lie in the packages that are watched."""
+    for module, names in imported:
+        dots = len(module) - len(module.lstrip("."))
+        parts = module[dots:].split(".") if module[dots:] else []
+        if not dots and parts[0] not in roots:
+            continue
+        place = os.path.join(_above(path, dots) if dots else roots[parts[0]], *parts)
+        found = _source(place)
+        if found:
+            yield found
+        if found.endswith("__init__.py"):
+            yield from filter(None, (_source(os.path.join(place, name)) for name in names))
+
+
+@cache
+def _source(place: str) -> str:
+    """Return the file of the module or package at a place, or "" if there is none."""
+    for file in (place + ".py", os.path.join(place, "__init__.py")):
+        if os.path.isfile(file):
+            return file
+    return ""
+
+
+def _above(path: str, levels: int) -> str:
+    for _ in range(levels):
+        path = os.path.dirname(path)
+    return path

@@ -1,0 +1,1 @@
+"""demo: a living web on this machine, crawled under two policies."""

@@ -1,0 +1,1 @@
+"""importers: histories of other crawlers, read line by line, as recordings."""

@@ -1,0 +1,176 @@
+"""Put visits on disk as they come in, in small groups: each is recorded before it counts.
+
+Bodies come first, then one transaction with the visits, their links, newly found pages and the hosts' politeness. A
+page whose visit was not recorded is still in the plan, and is asked again after a restart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from recrawl.fetch.fetcher import Fetcher
+from recrawl.fetch.gate import HostState
+from recrawl.fetch.outcome import FetchResult
+from recrawl.fetch.robots import RobotsRecord
+from recrawl.live.bodies import Bodies
+from recrawl.live.store import Store
+from recrawl.live.store_visits import VisitRecord
+from recrawl.urls.scope import Scope
+from recrawl.urls.traps import DiscoveryBudget
+from recrawl.urls.url import host_of
+from recrawl.urls.urlindex import url_hashes
+from recrawl.visits import Outcome
+
+GROUP = 200  # visits a transaction, at most
+GROUP_S = 0.25  # how long a visit waits for others before it is recorded
+KNOWN = 100_000  # URLs whose pages are kept at hand
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A visit that is on disk, for those who watch a crawl."""
+
+    url: str
+    record: VisitRecord
+    new_links: tuple[int, int]
+    discovered: int
+
+
+class Arrived(NamedTuple):
+    """A visit that is not on disk yet."""
+
+    result: FetchResult
+    record: VisitRecord
+    keeps_body: bool
+    feeds: tuple[str, ...]
+
+
+class Recorder:
+    """Records the visits of a round; `rows` and `found` are what they showed, once on disk."""
+
+    def __init__(
+        self,
+        store: Store,
+        bodies: Bodies,
+        fetcher: Fetcher,
+        scope: Scope,
+        discovery: DiscoveryBudget,
+        watch: Callable[[Noted], None],
+    ) -> None:
+        self.store = store
+        self.bodies = bodies
+        self.fetcher = fetcher
+        self.scope = scope
+        self.discovery = discovery
+        self.watch = watch
+        self.rows: dict[int, tuple[float, ...]] = {}  # by page: at, outcome, new links, size of the change, length
+        self.found: list[int] = []  # pages discovered
+        self._cycle = 0
+        self._arrived: list[Arrived] = []
+        self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
+
+    def begin(self, cycle: int) -> None:
+        """Begin a round of visits of this cycle."""
+        self._cycle, self.rows, self.found = cycle, {}, []
+
+    def add(self, arrived: Arrived) -> None:
+        """Take a visit, and record the group if it is large enough."""
+        self._arrived.append(arrived)
+        if len(self._arrived) >= GROUP:
+            self.record()
+
+    async def record_in_time(self) -> None:
+        """Record what has arrived every moment, until cancelled."""
+        while True:
+            await asyncio.sleep(GROUP_S)
+            self.record()
+
+    def record(self) -> None:
+        """Put on disk what has arrived: bodies, then the visits that mention them."""
+        arrived, self._arrived = self._arrived, []
+        if not arrived:
+            return
+        records = [self._with_body(each) for each in arrived]
+        self.bodies.sync()
+        with self.store.transaction():
+            pages, discovered = self._pages_of(records)
+            new_links = self.store.set_links(records, pages)
+            for i, record in enumerate(records):
+                if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
+                    new_links[i] = (0, 0)
+            self.store.add_visits(self._cycle, records, new_links)
+            self._keep_manners()
+            self._keep_feeds(arrived)
+        self.found += sorted(page for pages in discovered.values() for page in pages)
+        for each, record, new in zip(arrived, records, new_links, strict=True):
+            length = np.nan if record.digest is None else record.words
+            self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
+            self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
+
+    def _keep_manners(self) -> None:
+        """Keep what politeness must not forget: every host's gate and robots.txt."""
+        self.store.keep_gates((state.host, _json(state)) for state in self.fetcher.gate.export_changed())
+        self.store.keep_robots((record.origin, _json(record)) for record in self.fetcher.robots.export_changed())
+
+    def _keep_feeds(self, arrived: Sequence[Arrived]) -> None:
+        """Keep the feeds that pages name, and how many pages of each template were discovered."""
+        feeds = {url: host_of(each.result.url) for each in arrived for url in each.feeds if self.scope(url)}
+        self.store.add_feeds([(host, url, None) for url, host in feeds.items()])
+        self.store.keep_templates(self.discovery.export_grown())
+
+    def _with_body(self, arrived: Arrived) -> VisitRecord:
+        result, record = arrived.result, arrived.record
+        if not arrived.keeps_body:
+            return record
+        return record._replace(warc=self.bodies.write(result.url, result.status, result.headers, result.body))
+
+    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
+        """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
+
+        Pages are made of URLs that are new, in scope, and within the budgets.
+        """
+        shown: dict[str, VisitRecord] = {}
+        for record in records:
+            if record.links is not None:
+                shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
+        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
+        strange = self._find([url for url, page in pages.items() if page is None], pages)
+        if not strange:
+            return pages, {}
+        fresh = [url for url in strange if self.scope(url) and self.discovery.admit(url)]
+        parents = [shown[url] for url in fresh]
+        known = len(self.store.index)
+        made = self.store.add_pages(
+            fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
+        ).tolist()
+        pages.update(zip(fresh, made, strict=True))
+        self._known.update(zip(fresh, made, strict=True))
+        discovered: dict[int, list[int]] = defaultdict(list)
+        for page, parent in zip(made, parents, strict=True):
+            if page >= known:
+                discovered[parent.page].append(page)
+        return pages, discovered
+
+    def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
+        """Look up the pages of these URLs; return those that are no pages."""
+        if not urls:
+            return []
+        if len(self._known) > KNOWN:
+            self._known.clear()
+        numbers = self.store.index.find(url_hashes(urls))
+        found = {urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()}
+        self._known.update(found)
+        pages.update(found)
+        return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def _json(state: HostState | RobotsRecord) -> str:
+    """Return a flat state as JSON; `asdict` copies deeply, and there is one of these for each visit."""
+    return json.dumps({name: getattr(state, name) for name in state.__slots__})

@@ -1,0 +1,76 @@
+"""Run cycle after cycle, each when it is due, and write down what happened in log.jsonl."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from recrawl.clock import Clock, SystemClock
+from recrawl.live.directory import CrawlDirectory
+from recrawl.live.journal import Journal
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
+from recrawl.live.signals import Heard
+from recrawl.plan import Plan
+from recrawl.policy import notes_of
+
+if TYPE_CHECKING:
+    from recrawl.live.facade import RunResult, RunView
+
+
+class JournalledSession(Session):
+    """A session that writes its visits to the log, and to whoever looks on."""
+
+    def __init__(self, directory: CrawlDirectory, policy: str, plan: Plan, clock: Clock, journal: Journal) -> None:
+        self.journal = journal
+        self.view: RunView | None = None
+        super().__init__(directory, policy, plan, clock=clock, watch=self._visited, heard=self._signals_read)
+
+    def _visited(self, noted: Noted) -> None:
+        self.journal.visit(noted)
+        if self.view is not None:
+            self.view.visit(noted)
+
+    def _signals_read(self, heard: Heard) -> None:
+        self.journal.note("heard", files=heard.visits, new_pages=heard.found, announced=heard.announced)
+
+
+def open_session(
+    stack: ExitStack, directory: CrawlDirectory, policy: str, plan: Plan, clock: Clock
+) -> JournalledSession:
+    """Open a crawl to run it, until the stack is closed."""
+    journal = stack.enter_context(Journal(directory.path, SystemClock()))
+    session = JournalledSession(directory, policy, plan, clock, journal)
+    stack.enter_context(session)
+    journal.note("open", policy=policy, cycle_days=plan.cycle_days, pages=len(session.store.index))
+    return session
+
+
+def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
+    """Run so many cycles, or until the session is told to stop."""
+    from recrawl.live.facade import RunResult
+
+    journal, done, told = session.journal, 0, set[str]()
+    session.view = view
+    if stop_on_signals:
+        session.stop_on_signals()
+    while not session.stopped and (wanted is None or done < wanted):
+        due_at = session.next_due_at()
+        view.waiting(due_at)
+        session.wait_until(due_at)
+        if session.stopped:
+            break
+        view.begin(session)
+        went_through = session.run_cycle()
+        journal.note("cycle", number=session.memory.cycle, done=went_through, **view.counts())
+        if session.policy.fault is not None:
+            journal.note("handover", fault=session.policy.fault)
+        view.end(session, went_through)
+        for note in notes_of(session.policy):
+            if note not in told:
+                told.add(note)
+                journal.note("note", policy=repr(session.policy), text=note)
+                view.say(f"note: {session.policy!r}: {note}")
+        done += went_through
+    journal.note("stop", cycles=done)
+    return RunResult(done, session.stopped, session.next_due_at())

@@ -1,0 +1,91 @@
+"""Cycles and their plans in the store: when visits are due, what was chosen, and what of it is still to come."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from recrawl.columns import PageIds
+
+
+class RunningCycle(NamedTuple):
+    """A cycle that was opened and is not done."""
+
+    cycle: int
+    at: float
+    budget: int
+
+
+class StoredCycles:
+    """The tables cycles and plan; writing is within a transaction."""
+
+    db: sqlite3.Connection
+
+    def latest_at(self) -> float | None:
+        """When the last visit was made or the last cycle was due, whichever is later; None before the first visit."""
+        row = self.db.execute("select max((select max(at) from visits), (select max(at) from cycles))").fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def last_due_at(self) -> float | None:
+        """When the visits of the last cycle were due; None before the first cycle."""
+        row = self.db.execute("select max(at) from cycles").fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def due_at(self) -> dict[int, float]:
+        """When each cycle's visits were due."""
+        return dict(self.db.execute("select cycle, at from cycles order by cycle").fetchall())
+
+    def visited_at(self) -> list[float]:
+        """When the visits of each cycle that has some were due."""
+        rows = self.db.execute(
+            "select at from cycles c where exists (select 1 from visits v where v.cycle = c.cycle) order by cycle"
+        )
+        return [at for (at,) in rows]
+
+    def running(self) -> RunningCycle | None:
+        """Return the cycle that is under way, or was when the crawl was interrupted."""
+        row = self.db.execute("select cycle, at, budget from cycles where not done").fetchone()
+        return None if row is None else RunningCycle(int(row[0]), float(row[1]), int(row[2]))
+
+    def open_cycle(self, cycle: int, at: float, budget: int, policy: str) -> None:
+        """Note that a cycle begins."""
+        self.db.execute(
+            "insert into cycles (cycle, at, budget, policy) values (?, ?, ?, ?)", (cycle, at, budget, policy)
+        )
+
+    def finish_cycle(self, cycle: int) -> None:
+        """Note that a cycle is done."""
+        self.db.execute("update cycles set done = 1 where cycle = ?", (cycle,))
+
+    def heard_in(self, cycle: int) -> int | None:
+        """How many sitemaps and feeds were asked in a cycle; None: not yet."""
+        row = self.db.execute("select heard from cycles where cycle = ?", (cycle,)).fetchone()
+        return None if row is None or row[0] is None else int(row[0])
+
+    def note_heard(self, cycle: int, visits: int) -> None:
+        """Note how many sitemaps and feeds were asked in a cycle."""
+        self.db.execute("update cycles set heard = ? where cycle = ?", (visits, cycle))
+
+    def visits_in(self, cycle: int) -> int:
+        """How many visits of a cycle are recorded."""
+        return int(self.db.execute("select count(*) from visits where cycle = ?", (cycle,)).fetchone()[0])
+
+    def plan(self, cycle: int, number: int, pages: Sequence[int]) -> None:
+        """Note the pages of a cycle's round, in their order: planned until their visits are recorded."""
+        self.db.executemany(
+            "insert or ignore into plan (cycle, round, rank, page) values (?, ?, ?, ?)",
+            [(cycle, number, rank, page) for rank, page in enumerate(pages)],
+        )
+
+    def planned(self, cycle: int) -> PageIds:
+        """Return the pages of a cycle that are chosen and not visited yet, in their order."""
+        rows = self.db.execute("select page from plan where cycle = ? order by round, rank", (cycle,)).fetchall()
+        return np.array([page for (page,) in rows], dtype=np.int64)
+
+    def planned_rank(self, page: int) -> int | None:
+        """Return a page's place in the plan of the cycle that is running; None: it is not planned."""
+        row = self.db.execute("select rank from plan where page = ?", (page,)).fetchone()
+        return None if row is None else int(row[0])

@@ -1,0 +1,66 @@
+"""How a crawl is run, live or simulated: one value for the length of a cycle, the budget, the warm-up and the caps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from recrawl.columns import FloatArray
+from recrawl.errors import InputError
+
+
+class Period(Protocol):
+    """Recorded time: the days of its start and end, and of each page's birth."""
+
+    start: float
+    end: float
+
+    @property
+    def born(self) -> FloatArray:
+        """One day per page."""
+        ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a crawl is run. A float budget is a share of the pages, an int a number of visits.
+
+    A simulation takes the share of the pages that exist at its start, the same number in every cycle: there, policies
+    are compared at one price. A live crawl goes on for years and grows, and so does its budget; give a number to
+    have it fixed.
+    """
+
+    cycle_days: float = 1.0
+    budget: float | int = 0.05
+    warmup: int = 2  # first cycles, in which every page is visited; they are not judged
+    site_cap: int = 0  # most visits to one site in a cycle after the warm-up; 0: no cap
+    seed: int = 0
+    discover: str = "links"  # in simulation, how the crawler learns of new pages: links or birth
+    importance: str = "uniform"  # in simulation, what a page's importance is
+    exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
+
+    def cycles(self, period: Period) -> int:
+        """Whole cycles in the recorded time, warm-up included."""
+        days = period.end - period.start
+        cycles = int(days / self.cycle_days + 1e-9)
+        if not 0 <= self.warmup < cycles:
+            raise InputError(
+                f"a warm-up of {self.warmup} cycles is not shorter than the crawl: "
+                f"{days:g} days are {cycles} cycles of {self.cycle_days:g} days"
+            )
+        return cycles
+
+    def visits(self, period: Period) -> int:
+        """Visits per cycle of a simulation: the same number in every cycle, for every policy."""
+        pages = int((period.born <= period.start).sum())
+        if not pages:
+            raise InputError("no page exists when the crawl begins")
+        visits = self.budget if isinstance(self.budget, int) else round(self.budget * pages)
+        if not 0 < visits <= pages:
+            budget = f"{self.budget}" if isinstance(self.budget, int) else f"{self.budget * 100:g}%"
+            raise InputError(f"a budget of {budget} is {visits} visits a cycle; with {pages} pages take 1 to {pages}")
+        return visits
+
+    def visits_among(self, pages: int) -> int:
+        """Visits in a cycle of a live crawl that knows this many pages now: at least one."""
+        return self.budget if isinstance(self.budget, int) else max(1, round(self.budget * pages))

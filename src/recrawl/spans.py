@@ -1,0 +1,66 @@
+"""Spans of time, shares and budgets as people write them: in commands, recrawl.toml, policies and measures."""
+
+from __future__ import annotations
+
+import math
+
+from recrawl.errors import InputError
+
+UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "min": 1 / 1440, "s": 1 / 86400}
+_BY_LENGTH = sorted(UNIT_DAYS, key=len, reverse=True)
+
+
+def days_of(span: str | float) -> float:
+    """Read a span of time in days: 60s, 30min (or 30m), 1h, 1d, 2w; a bare number is days.
+
+    >>> days_of("12h"), days_of("2w"), days_of(3)
+    (0.5, 14.0, 3.0)
+    """
+    text = str(span)
+    unit = next((unit for unit in _BY_LENGTH if text.lower().endswith(unit)), "")
+    days = _number(text[: len(text) - len(unit)], text) * UNIT_DAYS.get(unit, 1.0)
+    if not days > 0:
+        raise InputError(f"{text!r} is not a positive span of time such as 30min, 1h, 1d or 2w")
+    return days
+
+
+def span_of(days: float) -> str:
+    """Write a span of time as `days_of` reads it, in the largest unit (up to days) that it is a multiple of."""
+    whole = (u for u, unit in UNIT_DAYS.items() if u != "w" and abs(days / unit - round(days / unit)) < 1e-9)
+    unit = next(whole, "d")
+    return f"{days / UNIT_DAYS[unit]:.10g}{unit}"
+
+
+def share_of(text: str) -> float:
+    """Read a share from 0 to 1: 0.1 or 10%."""
+    share = _number(text[:-1], text) / 100 if text.endswith("%") else _number(text, text)
+    if not 0 <= share <= 1:
+        raise InputError(f"{text!r} is not a share from 0 to 1 such as 0.05 or 5%")
+    return share
+
+
+def budget_of(budget: str | float) -> float | int:
+    """Read a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int); a float is a share.
+
+    >>> budget_of("5%"), budget_of("200"), budget_of(0.05)
+    (0.05, 200, 0.05)
+    """
+    text = f"{budget * 100:.12g}%" if isinstance(budget, float) else str(budget)
+    value = _number(text.removesuffix("%"), text)
+    if text.endswith("%"):
+        if not 0 < value <= 100:
+            raise InputError(f"{text!r} must be above 0% and at most 100%")
+        return value / 100
+    if value != int(value) or value <= 0:
+        raise InputError(f"{text!r} must be a positive whole number of pages, or a share such as 5%")
+    return int(value)
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"{whole!r} is not a number") from None
+    if not math.isfinite(value):
+        raise InputError(f"{whole!r} is not a finite number")
+    return value

@@ -1,0 +1,133 @@
+"""recrawl.Crawl: everything that the command line can do to a crawl, from Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recrawl.errors import InputError, StoreError
+from recrawl.evolve.evolution import EvolutionSettings
+from recrawl.live.facade import Crawl
+from recrawl.simulate.replay import ReplayServer
+from recrawl.simulate.synthetic.synthesis import synthesize
+from support.live_crawls import Days, seeds, served, settings
+
+CYCLES = 6
+
+
+@pytest.fixture(scope="module")
+def web() -> Iterator[tuple[ReplayServer, Days]]:
+    """A small living web on loopback."""
+    calendar = Days()
+    recording = synthesize("mixed", 50, 7.0 * CYCLES, seed=3, only=("sites", "pages", "changes", "links"))
+    with served(recording, calendar) as server:
+        yield server, calendar
+
+
+@pytest.fixture(scope="module")
+def crawl(web: tuple[ReplayServer, Days], tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    """A crawl of it after six cycles, run one by one."""
+    server, calendar = web
+    folder = tmp_path_factory.mktemp("crawls") / "news"
+    with Crawl.create(folder, settings("learned"), clock=calendar) as crawl:
+        assert crawl.add(*seeds(server)) == (len(seeds(server)), len(seeds(server)))
+        for cycle in range(1, CYCLES + 1):
+            calendar.day = 7.0 * cycle
+            done = crawl.run(cycles=1)
+            assert (done.cycles, done.stopped) == (1, False)
+            assert done.next_due_at == calendar.day + 7.0
+    return Crawl.open(folder, clock=calendar)
+
+
+def test_a_crawl_run_in_one_go_is_the_same(crawl: Crawl, web: tuple[ReplayServer, Days], tmp_path: Path) -> None:
+    """Kept open between cycles or opened anew for each, a crawl visits the same pages in the same order."""
+    server, calendar = web
+    other = Crawl.create(tmp_path / "news", settings("learned"), clock=calendar)
+    calendar.day = 0.0
+    other.add(*seeds(server))
+    for cycle in range(1, CYCLES + 1):
+        calendar.day = 7.0 * cycle
+        other.run(cycles=1)
+    with crawl.reading() as one, other.reading() as two:
+        rows = [[(v["url"], v["cycle"], v["outcome"]) for v in store.all_visits()] for store in (one, two)]
+    assert rows[0] == rows[1]
+
+
+def test_status_and_pages(crawl: Crawl) -> None:
+    """Status counts visits by what they found; pages can be filtered and sorted."""
+    status = crawl.status()
+    assert status["visits"] == sum(status[name] for name in ("unchanged", "changed", "first", "gone", "failed"))
+    assert status["cycle"]["number"] == CYCLES
+    changed = crawl.pages(changed=True)
+    assert changed
+    assert all(page["changes"] for page in changed)
+    assert len(crawl.pages(limit=3)) == 3
+
+
+def test_the_policy_that_steers_explains_a_page(crawl: Crawl) -> None:
+    """`why` is the policy's own explanation where it has one, otherwise the page's rank and score; so does `show`."""
+    url = crawl.pages(changed=True, limit=1)[0]["url"]
+    page = crawl.page(url)
+    assert "likely to have changed" in page.why
+    assert "its own past" in page.why, "causes are told"
+    assert len(page.visits) >= 2
+    assert "by bayes" in crawl.page(url, policy="bayes").why
+    with pytest.raises(InputError, match="no page"):
+        crawl.page("http://nowhere.example/")
+
+
+def test_a_learnt_formula_is_named_relative_to_the_crawl(crawl: Crawl, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `learn` keeps can be used from any folder: the crawl's own files are named from the crawl's folder."""
+    small = EvolutionSettings("all", 20, 2, 1, 5)
+    monkeypatch.chdir(crawl.directory.path.parent)
+    choice = Crawl.open("news").learn("age", evolve=small)
+    assert len(choice.values) == 2
+    kept = crawl.directory.path / "models" / "policy.json"
+    kept.write_text(json.dumps({**json.loads(kept.read_text()), "policy": "gp:models/evolved.json"}))
+    monkeypatch.chdir("news")
+    assert Crawl.open().steering("auto")[0] == "gp:models/evolved.json"
+    monkeypatch.chdir("/")
+    assert Crawl.open(crawl.directory.path).steering("auto")[0] == f"gp:{crawl.directory.path}/models/evolved.json"
+    assert crawl.status()["learnt"] == "gp:models/evolved.json"
+    kept.unlink()
+
+
+def test_a_crawls_folder_runs_no_code(crawl: Crawl, tmp_path: Path) -> None:
+    """Neither the settings nor what was learnt can name a Python file: looking at a crawl runs nothing in it."""
+    (tmp_path / "evil.py").write_text("raise SystemExit(9)")
+    kept = crawl.directory.path / "models" / "policy.json"
+    kept.write_text(json.dumps({"format": 1, "policy": f"{tmp_path}/evil.py:x"}))
+    with pytest.raises(StoreError, match="names code"):
+        crawl.status()
+    kept.unlink()
+    other = Crawl.create(tmp_path / "other", settings(f"{tmp_path}/evil.py:x"))
+    with pytest.raises(InputError, match="name no code"):
+        other.steering()
+    with pytest.raises(InputError, match="entry point"):
+        crawl.learn(f"age,{tmp_path}/evil.py:x")
+
+
+def test_replay_and_export(crawl: Crawl, tmp_path: Path) -> None:
+    """The history is compared like any recording, and can be written for other tools."""
+    result = crawl.replay("age,expert-2d,oracle", "ChangesFound")
+    assert result.rows()[-1]["policy"] == "oracle"
+    assert any(note.startswith("expert-2d: no words") for note in result.notes), "a policy's notes reach the user"
+    assert "note: expert-2d: no words" in result.table()
+    assert "pages" in crawl.export("recording", tmp_path / "recording")
+    assert crawl.export("csv", tmp_path / "csv").endswith(" links")
+    assert "records" in crawl.export("warc", tmp_path / "warc")
+    with pytest.raises(InputError, match="cannot export 'pdf'"):
+        crawl.export("pdf", tmp_path / "pdf")
+
+
+def test_what_cannot_be_added(tmp_path: Path) -> None:
+    """A URL that cannot be crawled is named, and nothing is added."""
+    crawl = Crawl.create(tmp_path / "news")
+    with pytest.raises(InputError, match="nothing was added"):
+        crawl.add("http://example.org/", "mailto:someone@example.org")
+    with pytest.raises(InputError, match="no URL"):
+        crawl.add()
+    assert crawl.status()["pages"] == 0

@@ -1,0 +1,110 @@
+"""The experiment of new links, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recrawl.cli import main
+from recrawl.errors import InputError
+from recrawl.papers.outlinks.outlinks_models import class_scores, r_squared
+from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
+from recrawl.papers.outlinks.outlinks_statistics import statistics
+from recrawl.recording.recording import Recording
+from support.real_recordings import THREE_SITES
+from support.small_recordings import recording
+
+
+def test_statistics_by_hand() -> None:
+    """Two weeks of three pages: means, groups and the pages that go from group to group."""
+    new = np.array([[[0, 1, 12], [0, 4, 12]], [[0, 0, 2], [1, 0, 0]]], dtype=np.int32)
+    held = statistics(new, np.array(["/a", "/b", "/c"], dtype=object))
+    assert held.mean[1].tolist() == pytest.approx([13 / 3, 16 / 3])
+    assert held.gaining[1].tolist() == pytest.approx([1 / 3, 1 / 3])
+    assert held.sizes["internal"].tolist() == [[1, 1, 0, 1], [1, 0, 1, 1]]
+    assert held.flows["internal"][0][1].tolist() == [0, 0, 1, 0]
+    assert held.rates["internal"].tolist() == [1, 0, 2]
+    assert held.busiest[0][0] == "/c"
+    assert held.tails["internal"][0][1].tolist() == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_scores_by_hand() -> None:
+    """Of 4 pages with and 6 without, 3 are recalled and 1 is wrong: recall 3/4, precision 3/4, balanced 19/24."""
+    truth = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0], dtype=np.bool_)
+    told = np.array([1, 1, 1, 0, 1, 0, 0, 0, 0, 0], dtype=np.bool_)
+    found = class_scores(truth, told)
+    assert found["recall"] == found["precision"] == found["F1"] == 0.75
+    assert found["accuracy (b)"] == pytest.approx((3 / 4 + 5 / 6) / 2)
+    assert np.isnan(class_scores(np.zeros(3, dtype=np.bool_), told[:3])["recall"])
+    assert r_squared(np.array([0.0, 2.0]), np.array([1.0, 1.0])) == 0.0
+    assert np.isnan(r_squared(np.ones(2), np.ones(2)))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"weeks": 1}, "at least 2 weeks"),
+        ({"repeats": 0}, "1 repeat"),
+        ({"rows": 3}, "40 rows"),
+        ({"histories": (0, 9)}, "0 to 8"),
+        ({"histories": ()}, "0 to 8"),
+        ({"neighbours": 0}, "1 neighbour"),
+    ],
+)
+def test_bad_protocols(options: dict[str, int], says: str) -> None:
+    """A protocol that cannot be run is refused before any work."""
+    with pytest.raises(InputError, match=says):
+        OutlinksProtocol(**options).check()  # type: ignore[arg-type]
+
+
+def test_bad_recordings() -> None:
+    """Too short a recording, or too few pages that live through all crawls, are said."""
+    with pytest.raises(InputError, match="more than the 20 days"):
+        prepare(recording(20.0, [[1.0]] * 50), OutlinksProtocol())
+    with pytest.raises(InputError, match="too few to learn from"):
+        prepare(recording(70.0, [[1.0]]), OutlinksProtocol())
+
+
+def test_pages_without_text_can_be_studied() -> None:
+    """Without any words there are no related pages, and all else goes on."""
+    ground = prepare(recording(70.0, [[1.0, 30.0]] * 50, new_internal=[1, 2] * 50), OutlinksProtocol())
+    assert ground.crawls.related is not None
+    assert (ground.crawls.related.pages == -1).all()
+    split = ground.splits()[0]
+    assert len(split.test) == len(split.develop) == 12
+    assert not set(split.test) & set(split.train)
+    assert set(split.develop) < set(split.train)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One command writes the page, the figures and the numbers; results are not replaced unasked."""
+    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost", "--out"]
+    assert main([*words, str(tmp_path / "out")]) == 0
+    told = capsys.readouterr().out
+    assert "NNL-ET LBLA" in told
+    assert "LBLA is not worse than all features" in told
+    held = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert set(held["rankings"]) == {"internal", "external"}
+    assert held["history"]["internal"]["history 8"]["recall"] is not None
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"report.html", *(f"figure{n}.png" for n in (3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15))} <= names
+    assert main([*words, str(tmp_path / "out")]) == 2
+    assert "add --force" in capsys.readouterr().err
+
+
+def test_weeks_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that is no recording is said in one line, with exit code 2."""
+    assert main(["experiment", "outlinks", str(tmp_path / "nothing")]) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
+def test_a_recording_is_left_as_it_is() -> None:
+    """The ground is made of a slice: the recording keeps its own window."""
+    whole = recording(70.0, [[1.0]] * 50)
+    ground = prepare(whole, OutlinksProtocol(weeks=4))
+    assert isinstance(ground.crawls.recording, Recording)
+    assert (whole.start, whole.end) == (0.0, 70.0)
+    assert ground.crawls.times.tolist() == [0.0, 7.0, 14.0, 21.0, 28.0]

@@ -1,0 +1,48 @@
+"""The nearest pages by words that move alike, without pruning: the similarity to every page is worked out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from recrawl.columns import FloatArray, IntArray
+from recrawl.papers.experts.expert_selection import NO_CHOICE, Choice, Movement, _score
+from recrawl.see.words import Buckets
+
+
+def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
+    """What `Movement.nearest` must return, without a cap."""
+    rows, share, way = movement._compared(page, method)
+    if not len(rows) or k < 1:
+        return NO_CHOICE
+    d = movement.dynamics
+    score = _all_scores(rows, share, d.start, d.word, d.series, d.length, way, movement.last_lag)
+    score[page] = -np.inf
+    best = np.lexsort((np.arange(len(score)), -score))[:k]
+    best = best[score[best] > 0]
+    return Choice(best, score[best], len(score) - 1)
+
+
+@njit(nogil=True)  # type: ignore[untyped-decorator]
+def _all_scores(
+    rows: IntArray,
+    share: FloatArray,
+    start: IntArray,
+    word: Buckets,
+    series: FloatArray,
+    length: FloatArray,
+    way: int,
+    last_lag: int,
+) -> FloatArray:
+    out = np.empty(len(start) - 1)
+    work = np.empty(series.shape[1] + 1)
+    for e in range(len(out)):
+        out[e] = _score(rows, share, start[e], start[e + 1], word, series, length, way, last_lag, work)
+    return out
+
+
+def reached(exact: Choice, found: Choice) -> float:
+    """Share of the exact experts that were found; 1 where there are none to find."""
+    if not len(exact.experts):
+        return 1.0
+    return float(np.isin(exact.experts, found.experts).mean())

@@ -1,0 +1,55 @@
+"""Every example runs, in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(cwd: Path, *words: str) -> str:
+    done = subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_own_policy(tmp_path: Path) -> None:
+    """A policy in one file keeps the contract, competes, and is named by its file on the command line."""
+    assert "hot(boost=9)" in run(tmp_path, str(EXAMPLES / "own_policy.py"))
+    run(tmp_path, "-m", "recrawl", "synth", "mixed", "--pages", "200", "--days", "10", "--out", "web")
+    spec = f"{EXAMPLES / 'own_policy.py'}:hot(boost=2)"
+    words = ["-m", "recrawl", "compare", "web", "--measures", "ChangeRate", "--json", "--policies", f"age,{spec}"]
+    found = json.loads(run(tmp_path, *words))
+    assert [policy["name"] for policy in found["policies"]] == ["age", spec]
+
+
+def test_own_history(tmp_path: Path) -> None:
+    """A CSV of visits becomes a recording that every policy can be compared on."""
+    shown = run(tmp_path, str(EXAMPLES / "own_history.py"), str(EXAMPLES / "visits.csv"), "history")
+    assert shown.startswith("30 pages of 2 sites, days 0 to 20")
+    assert (tmp_path / "history" / "changes.parquet").is_file()
+
+
+def test_live_crawl(tmp_path: Path) -> None:
+    """A crawl from Python visits a served web, explains a page, learns from its history and replays it."""
+    shown = run(tmp_path, str(EXAMPLES / "live_crawl.py"), "news")
+    for words in ("visits found", "by learned, ", "likely to have changed", "fits this history best", "oracle"):
+        assert words in shown
+
+
+def test_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notebook's cells run one after the other, and every one was stored with what it shows."""
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((EXAMPLES / "compare.ipynb").read_text(encoding="utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] for cell in code)
+    names: dict[str, Any] = {}
+    for cell in code:
+        exec(compile("".join(cell["source"]), "compare.ipynb", "exec"), names)
+    assert names["result"]._repr_html_().count("<tr>") == 6
