@@ -45,7 +45,7 @@ class Learned(Named):
     rounds: int = 8
     every: int = 3  # cycles between trainings
     explore: float = 0.1  # share of the budget at most
-    floor: float = 0.8  # share of what oldest first would find on each site
+    floor: float = 0.5  # share of what oldest first would find on each site
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
@@ -205,7 +205,7 @@ def _learned(
     rounds: int = 8,
     every: int = 3,
     explore: Share = 0.1,
-    floor: Share = 0.8,
+    floor: Share = 0.5,
     wait: int = 0,
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0:
