@@ -34,6 +34,7 @@ class Measure(ABC):
     pooled: ClassVar[bool] = False
     running: ClassVar[bool] = False  # a cycle's value is the ratio of the sums up to and with it
     per_visit: ClassVar[bool] = False  # flatters a policy that only makes its surest visits
+    by_site: ClassVar[bool] = False  # needs the stage's tally of sites
     unit: ClassVar[str] = ""
     name: ClassVar[str]
     meaning: ClassVar[str]  # one line

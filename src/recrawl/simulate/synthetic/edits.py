@@ -88,7 +88,12 @@ def _mass_edits(
     alive = (pages.born[page] < at[edit]) & (at[edit] < pages.died[page])
     living = np.bincount(edit[alive], minlength=len(site))
     moving = (clocks.rate > 0) | (clocks.period > 0)
-    touched = alive & moving[page] & (rng.random(len(page)) < reach[edit])
+    touched = (
+        alive
+        & moving[page]
+        & (rng.random(len(page)) < reach[edit])
+        & clocks.awake_at(page, at[edit].astype(np.float64))
+    )
     edit, page = edit[touched], page[touched]
     reached = np.bincount(edit, minlength=len(site))
     massive = (reached > MASS_SHARE * living) & (reached >= MASS_PAGES)
