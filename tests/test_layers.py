@@ -36,6 +36,7 @@ LAYERS = [
     {"report"},
     {"evolve"},
     {"live"},
+    {"deliver"},
     {"papers", "demo"},
     {"cli"},
 ]
