@@ -1,4 +1,4 @@
-"""The newest copy of every page as a corpus, for search and language models: text, Markdown, title, language, dates, hash.
+"""The newest copy of every page as a corpus, for search and language models: texts, title, language, dates, hash.
 
 Pages are read one after the other and written as they come, in constant memory. The folder holds what the format says,
 corpus.json with the counts, and gone.jsonl with the pages that are no longer there, so that a reader can delete them.

@@ -1,4 +1,4 @@
-"""Deliver a crawl's events: a thread for each sink, each from its own cursor, so that one that fails blocks only itself.
+"""Deliver a crawl's events: a thread and a cursor for each sink, so that one that fails blocks only itself.
 
 Events are sent in order, and the cursor moves when the sink is sure of them: at least once. What fails is sent again on
 a schedule with jitter; what has failed as often as the schedule says is put aside (dead letters), and the rest goes on.
@@ -20,7 +20,7 @@ from recrawl.deliver.cursors import Cursors
 from recrawl.deliver.sink import DeliveryError, SinkSetting
 from recrawl.deliver.sink_settings import make_sink, read_sinks
 from recrawl.errors import InputError, RecrawlError, StoreError
-from recrawl.live.feed import Event, Feed
+from recrawl.live.feed import START, Event, Feed
 
 POLL_S = 1.0
 PATIENCE_S = 10.0  # without --follow, a shorter wait for the next try is waited for
@@ -109,7 +109,7 @@ class Delivery:
         schedule = self.setting.retry_s
         if tries >= len(schedule) and not told.disable:
             # events before the first one pending are delivered: the feed gives these again after the last cursor
-            before = self._last or self.setting.since or "0.0"
+            before = self._last or self.setting.since or START
             self.cursors.bury(self.setting.name, [str(event["id"]) for event in self._pending], before, str(told))
             self.sent -= len(self._pending)
             self._advance()

@@ -27,7 +27,7 @@ Event = dict[str, Any]
 TYPES = ("page.new", "page.changed", "page.gone", "page.failed", "cycle.done")
 USUAL = ("page.new", "page.changed", "page.gone")
 CONTENTS = ("diff", "added", "removed", "text", "markdown", "links_added", "change")
-START = "0.0"  # the cursor before everything
+START = "0"  # the cursor before everything
 
 _TYPE = {FIRST: "page.new", CHANGED: "page.changed", GONE: "page.gone", FAILED: "page.failed"}
 _AT_ONCE = 500  # visits read at once
@@ -62,6 +62,7 @@ class Feed:
         self.include = frozenset(read_contents(include))
         self.wants = wants
         self.complete = complete
+        self._by_cycle = complete or "cycle.done" in self.types
         self.store = FeedStore(folder / "state.sqlite")
         self._contents: EventContents | None = None
         self._not_before = float("-inf")
@@ -75,7 +76,7 @@ class Feed:
     @property
     def cursor(self) -> str:
         """Where the feed stands: give it as `since` to go on after what was read."""
-        return f"{self._visit}.{self._cycle}"
+        return f"{self._visit}.{self._cycle}" if self._by_cycle else str(self._visit)
 
     def go_back(self, count: int) -> None:
         """Stand before the last `count` events of pages."""
@@ -83,22 +84,26 @@ class Feed:
 
     def __iter__(self) -> Iterator[Event]:
         done = self.store.cycles_done_after(self._cycle)
-        for cycle in done if "cycle.done" in self.types or self.complete else ():
+        for cycle in done if self._by_cycle else ():
             last = self.store.last_visit_of(cycle)
             yield from self._visits_until(last)
-            self._visit, self._cycle = max(self._visit, last), cycle
             event = self._done_event(cycle, last) if "cycle.done" in self.types else None
+            self._visit, self._cycle = max(self._visit, last), cycle
             if event is not None and self.wants(event):
                 yield event
         if not self.complete:
-            yield from self._visits_until(self.store.last_visit())
+            # not beyond the cycle under way: if it is done by now, that comes before the visits of the next
+            cycle = self._cycle + 1
+            yield from self._visits_until(
+                self.store.last_visit_of(cycle) if self._by_cycle else self.store.last_visit()
+            )
 
     def _visits_until(self, last: int) -> Iterator[Event]:
         outcomes = self._outcomes()
         while outcomes and (visits := self.store.visits_after(self._visit, outcomes, _AT_ONCE, last)):
             for visit in visits:
-                self._visit = visit.visit
                 event = self._event(visit) if visit.at >= self._not_before else None
+                self._visit = visit.visit  # only now: an error while reading must not lose the event
                 if event is not None:
                     yield event
         self._visit = max(self._visit, last)
