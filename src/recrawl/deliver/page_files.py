@@ -25,9 +25,10 @@ def page_path(url: str, suffix: str) -> Path:
     parts = urlsplit(url)
     host = _OTHER.sub("_", parts.netloc.lower().rpartition("@")[2].split(":")[0] or "_")[:MAX_NAME].lstrip(".")
     host += ("+http" if parts.scheme == "http" else "") + (f"+{parts.port}" if parts.port else "")
-    *folders, name = parts.path.lstrip("/").split("/")
+    *folders, name = parts.path[1:].split("/")
     given = [*folders, name or "index"]
-    plain = not parts.query and name != "index" and "[" not in parts.netloc and parts.path[:2] != "//"
+    plain = url == f"{parts.scheme}://{parts.netloc}/{'/'.join([*folders, name])}"  # no query, nothing left out
+    plain = plain and name != "index" and "[" not in parts.netloc and "@" not in parts.netloc
     kept = []
     for i, part in enumerate(given):
         # a folder must not have the name of a file: /a is a.md, and /a.md/b is in a folder of another name

@@ -54,7 +54,7 @@ def make_sink(setting: SinkSetting, state: str | None) -> Sink:
         known = ", ".join(f"{entry.name}:" for entry in sinks)
         raise InputError(f"deliver {setting.name!r}: {wrong}; there are {known}") from None
     except (OSError, ValueError) as wrong:
-        raise InputError(f"deliver {setting.name!r}: {setting.to}: {_line(wrong)}") from None
+        raise InputError(f"deliver {setting.name!r}: {setting.to!r}: {_line(wrong)}") from None
     except InputError as wrong:
         raise InputError(f"deliver {setting.name!r}: {wrong}") from None
 

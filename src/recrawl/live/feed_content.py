@@ -13,10 +13,11 @@ from typing import Any
 
 from recrawl.errors import StoreError
 from recrawl.live.bodies import Bodies, Place
-from recrawl.see.change import Version, compare
+from recrawl.see.change import PAPER, distance_of
 from recrawl.see.line_diff import compare_lines, unified
 from recrawl.see.markdown import markdown_of
 from recrawl.see.page import SeenPage, see_page
+from recrawl.see.words import bag_of
 
 CAP_BYTES = 256 << 10  # of each text of an event
 _OF_TWO = frozenset({"diff", "added", "removed", "links_added"})
@@ -63,12 +64,10 @@ class EventContents:
     def _compare(self, event: dict[str, Any], old: SeenPage, new: SeenPage) -> None:
         if event["change"] is not None:
             before, after = Counter(old.main_text.split()), Counter(new.main_text.split())
-            found = compare(
-                Version(old.main_text, old.link_columns.urls), Version(new.main_text, new.link_columns.urls)
-            )
+            distance = distance_of(bag_of(old.main_text), bag_of(new.main_text))
             event["change"]["words_added"] = (after - before).total()
             event["change"]["words_removed"] = (before - after).total()
-            event["change"]["significant"] = found.significant
+            event["change"]["significant"] = PAPER.holds(distance.p, distance.effect, distance.rewritten)
         if self.include & {"diff", "added", "removed"}:
             lines = old.main_text.splitlines(), new.main_text.splitlines()
             blocks = compare_lines(*lines)

@@ -94,7 +94,7 @@ def plain_markdown(markup: str) -> str:
         elif len(name) == 2 and name[0] == "h" and name[1] in "123456":
             out.append("\n\n" if closing else f"\n\n{'#' * int(name[1])} ")
         elif name == "li":
-            out.append("\n" if closing else "\n- ")
+            out.append("" if closing else "\n- ")
         elif name == "br":
             out.append("\n")
         elif name in ("td", "th"):
