@@ -16,7 +16,7 @@ from recrawl.deliver.delivery import deliver
 from recrawl.deliver.page_files import page_path
 from recrawl.errors import StoreError
 from recrawl.live.facade import Crawl
-from recrawl.live.feed import Feed
+from recrawl.live.feed import EventFeed
 from recrawl.recording.recording import Recording
 from recrawl.see.markdown import markdown_of
 from recrawl.see.page import see_page
@@ -68,7 +68,7 @@ def test_a_bad_receiver_gets_every_version_once_and_in_order(web: Recording, tmp
                     time.sleep(0.2)
                     receiver.start()
         assert send(folder)
-        expected = [f"news.{event['id']}" for event in Feed(folder)]
+        expected = [f"news.{event['id']}" for event in EventFeed(folder)]
         assert len(expected) > 200
         assert receiver.ids == expected
         for _, headers, body in receiver.taken:

@@ -23,7 +23,7 @@ from recrawl.deliver.jsonl_sink import JsonlSink
 from recrawl.deliver.page_files import page_path
 from recrawl.deliver.sink import Sink, SinkSetting
 from recrawl.errors import InputError
-from recrawl.live.feed import Feed
+from recrawl.live.feed import EventFeed
 from recrawl.visits import Outcome
 from support.feed_crawls import filled
 
@@ -63,7 +63,7 @@ def test_jsonl_rotates_and_packs(folder: Path) -> None:
     """Every event is a line, in plain files, .gz and .zst alike; the name of a file may tell the date."""
     names = ("log-%Y.jsonl", "log.jsonl.gz", "log.jsonl.zst")
     send(folder, *(f'to = "jsonl:out/{name}"\nwith = ["text", "diff"]\nbatch = 2' for name in names))
-    expected = list(Feed(folder, include=("text", "diff")))
+    expected = list(EventFeed(folder, include=("text", "diff")))
     found = {path.suffix: path.read_bytes() for path in (folder / "out").iterdir()}
     assert any(path.name.startswith("log-20") for path in (folder / "out").iterdir())
     for data in (found[".jsonl"], gzip.decompress(found[".gz"]), zstd.decompress(found[".zst"])):
@@ -122,7 +122,7 @@ def test_parquet_parts_hold_the_events(folder: Path) -> None:
     rows = pq.read_table(folder / "pq").to_pylist()
     assert [row["id"] for row in rows] == ["1", "2", "3", "cycle-1", "4", "5", "cycle-2"]
     assert rows[4]["change"]["words_added"] == 1
-    assert rows[2]["text"] == next(event["text"] for event in Feed(folder, "2", include=("text",)))
+    assert rows[2]["text"] == next(event["text"] for event in EventFeed(folder, "2", include=("text",)))
 
 
 def test_commands_get_events_on_stdin(folder: Path) -> None:
@@ -132,7 +132,7 @@ def test_commands_get_events_on_stdin(folder: Path) -> None:
     script.chmod(0o755)
     assert send(folder, 'to = "command:./take.sh"\nwith = ["text"]') == ["command:./take.sh: 5 sent"]
     assert [json.loads(line) for line in (folder / "got").read_text().splitlines()] == list(
-        Feed(folder, include=["text"])
+        EventFeed(folder, include=["text"])
     )
     assert (folder / "args").read_text() == "0\n" * 5
     assert not (folder / "reboot").exists()

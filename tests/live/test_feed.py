@@ -15,7 +15,7 @@ import pytest
 
 from recrawl.errors import InputError
 from recrawl.live.facade import Crawl
-from recrawl.live.feed import TYPES, Feed
+from recrawl.live.feed import TYPES, EventFeed
 from recrawl.live.feed_content import CAP_BYTES
 from recrawl.live.store_feed import CHANGED, FAILED, FIRST, GONE
 from recrawl.visits import Outcome
@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read(folder: Path, *args: Any, **options: Any) -> list[dict[str, Any]]:
-    return list(Feed(folder, *args, **options))
+    return list(EventFeed(folder, *args, **options))
 
 
 def test_outcomes_have_the_numbers_that_the_feed_knows() -> None:
@@ -99,7 +99,7 @@ def test_any_event_is_a_cursor(folder: Path) -> None:
     events = read(folder, types=["all"])
     for i, event in enumerate(events):
         assert read(folder, str(event["id"]), types=["all"]) == events[i + 1 :]
-        feed = Feed(folder, types=["all"])
+        feed = EventFeed(folder, types=["all"])
         assert list(islice(feed, i + 1))[-1] == event
         assert read(folder, feed.cursor, types=["all"]) == events[i + 1 :]
 
@@ -116,7 +116,7 @@ def test_since_a_time_or_a_span(folder: Path) -> None:
 def test_a_feed_goes_on(tmp_path: Path) -> None:
     """A feed that was read to its end gives what came since; only finished cycles, if told so."""
     folder = filled(tmp_path / "news", CYCLES[:1]).path
-    feed, complete = Feed(folder), Feed(folder, complete=True)
+    feed, complete = EventFeed(folder), EventFeed(folder, complete=True)
     assert (len(list(feed)), len(list(complete)), len(list(feed))) == (2, 2, 0)
     from recrawl.live.store import Store
     from recrawl.live.store_visits import VisitRecord
@@ -152,7 +152,7 @@ def test_hostile_text_is_capped_and_escaped(tmp_path: Path) -> None:
     huge = page(WORDS, *(f"{name} {'x' * 990}" for name in names))  # of ten megabytes
     cycles = [[(A, Outcome.FIRST, OLD), (B, Outcome.FIRST, nasty)], [(A, Outcome.CHANGED, huge)]]
     folder = filled(tmp_path / "news", cycles).path
-    feed = iter(Feed(folder, include=CONTENTS))
+    feed = iter(EventFeed(folder, include=CONTENTS))
     first, second = next(feed), next(feed)
     began = time.process_time()
     third = next(feed)

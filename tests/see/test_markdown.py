@@ -16,7 +16,7 @@ from recrawl.see.page import see_page
 URL = "https://x.example/a/c"
 MAIN = (
     "<h2>Head</h2><p>Some <b>words</b> with a <a href='../b?x=1&amp;y=2'>link</a>, and enough of them that this is the "
-    "main content of the page, as everything with at least twenty-five words is here.</p><ul><li>one</li><li>two</li></ul>"
+    "main content of the page, as anything with at least twenty-five words is.</p><ul><li>one</li><li>two</li></ul>"
     "<pre><code>def f():\n    return 1</code></pre><script>evil()</script>"
 )
 PAGE = f"<title>T</title><nav><a href=/>Home</a></nav><main>{MAIN}<nav>inner</nav></main><footer>Foot</footer>".encode()

@@ -24,6 +24,15 @@ def unreliable(number: int) -> tuple[int, dict[str, str]] | None:
     return (500, {}) if number % 3 == 0 else (204, {})
 
 
+class _Quiet(ThreadingHTTPServer):
+    """Says nothing of clients that are killed."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        pass
+
+
 class Receiver:
     """Takes events; `taken` has the id, the headers and the body of those that it said yes to, in order."""
 
@@ -75,8 +84,7 @@ class Receiver:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self._server.daemon_threads = True
+        self._server = _Quiet(("127.0.0.1", self.port), Handler)
         self.port = int(self._server.server_address[1])
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -51,9 +51,9 @@ def _words(text: str) -> tuple[str, ...]:
 
 def run(args: argparse.Namespace) -> None:
     """Print the events, and those to come with -f."""
-    from recrawl.live.feed import Feed
+    from recrawl.live.feed import EventFeed
 
-    feed = Feed(args.crawl, args.since, types=args.types, include=args.include)
+    feed = EventFeed(args.crawl, args.since, types=args.types, include=args.include)
     if args.since is None:
         feed.go_back(10)
     table = args.table or (sys.stdout.isatty() and not args.json)

@@ -20,7 +20,7 @@ from recrawl.deliver.cursors import Cursors
 from recrawl.deliver.sink import DeliveryError, SinkSetting
 from recrawl.deliver.sink_settings import make_sink, read_sinks
 from recrawl.errors import InputError, RecrawlError, StoreError
-from recrawl.live.feed import START, Event, Feed
+from recrawl.live.feed import START, Event, EventFeed
 
 POLL_S = 1.0
 PATIENCE_S = 10.0  # without --follow, a shorter wait for the next try is waited for
@@ -42,18 +42,18 @@ class Delivery:
         self.batch = setting.batch or self.sink.batch
         self._state = status.state
         self._last = status.last
-        self._feed: Feed | None = None
+        self._feed: EventFeed | None = None
         self._events: Iterator[Event] | None = None
         self._pending: list[Event] = []
         self._draw = random.Random()
         self.sent = 0  # events
 
-    def feed(self, since: str | None, *, complete: bool) -> Feed:
+    def feed(self, since: str | None, *, complete: bool) -> EventFeed:
         """Open the feed of what this sink wants."""
         wanted, sink = self.setting, self.sink
         include = {*wanted.include, *sink.include} | ({"change"} if wanted.significant else set())
         types = {*wanted.types, *sink.types}
-        return Feed(wanted.folder, since, types=types, include=include, wants=wanted.wants, complete=complete)
+        return EventFeed(wanted.folder, since, types=types, include=include, wants=wanted.wants, complete=complete)
 
     def step(self, *, follow: bool) -> float | None:
         """Send the next batch: 0 if it was taken, the seconds until the next try if not, None if there is no more."""

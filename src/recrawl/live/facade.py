@@ -304,10 +304,10 @@ class Crawl:
         `since` is an event's id, a time ("2026-11-16T12:00Z") or a span ("1d"); None: from the beginning. `include`
         asks for contents of the pages: "diff", "added", "removed", "text", "markdown", "links_added", "change".
         """
-        from recrawl.live.feed import Feed
+        from recrawl.live.feed import EventFeed
 
         start = None if since is None else str(since)
-        feed = Feed(self.directory.path, start, types=types, include=include, now=self._clock.now)
+        feed = EventFeed(self.directory.path, start, types=types, include=include, now=self._clock.now)
         try:
             yield from feed
         finally:

@@ -1,6 +1,6 @@
 """The feed of a crawl: what its visits found, as events in order, from a cursor on.
 
-    for event in Feed(Path("news"), since="1d", include=("diff",)):
+    for event in EventFeed(Path("news"), since="1d", include=("diff",)):
         print(event["type"], event["url"], event["diff"])
 
 An event is a JSON object (docs/event.schema.json), the same for everyone. Its id is the visit's number, so it names the
@@ -38,7 +38,7 @@ _SPAN = re.compile(rf"[\d.]+(?:{'|'.join(UNIT_DAYS)})", re.IGNORECASE)
 _KIND = re.compile(r"([a-z0-9 -]+): ")
 
 
-class Feed:
+class EventFeed:
     """Yields the events after its cursor; iterate again for those that came meanwhile.
 
     `since` is a cursor, an event's id, a time (2026-11-16T12:00Z) or a span (1d); None: from the beginning. `include`
