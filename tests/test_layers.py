@@ -17,6 +17,7 @@ LAYERS = [
         "spans",
         "registry",
         "plugins",
+        "plain_text",
         "extras",
         "clock",
         "progress",

@@ -22,7 +22,7 @@ from support.small_recordings import random_tables
 def test_a_longer_bar_is_better_whatever_the_measure() -> None:
     """The best policy has the longest bar, also where lower values are better."""
     web = Recording.from_arrays(random_tables(60, 12, seed=2))
-    found = compare(web, ["rand", "age", "cg"], make_measures("ChangeRate,Age"), Plan(1.0, 0.2, 2))
+    found = compare(web, ["rand", "age", "cg"], make_measures("ChangeRate,Age,Unvisited@30d"), Plan(1.0, 0.2, 2))
     for i, measure in enumerate(found.measures):
         length = {policy: values[i] for policy, values in bars(found).items()}
         assert length[found.best(measure) or ""] == max(length.values()) == 100.0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +13,11 @@ from hypothesis import strategies as st
 from recrawl.arguments import parameters
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.errors import PolicyError
+from recrawl.evaluate.crawl import clairvoyant
 from recrawl.evaluate.policy_checks import check_policy, choices
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy, policies
-from recrawl.policy import Setting
+from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 from recrawl.visits import Visits
@@ -63,6 +67,48 @@ def test_contract(spec: str, web: int, budget: int, cap: int, weigh: bool) -> No
             assert np.bincount(made.site[pages]).max() <= cap
 
 
+class Witness:
+    """Passes everything on to a policy, and holds the loop and the policy to what `Policy` promises of the memory."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy, self.cycle = policy, 0
+
+    def begin(self, memory: Memory, at: float) -> None:
+        assert memory.cycle == self.cycle + 1, "a cycle begins once"
+        self.cycle = memory.cycle
+        with unchanged(memory):
+            self.policy.begin(memory, at)
+
+    def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
+        assert memory.cycle == self.cycle
+        assert budget > 0
+        with unchanged(memory):
+            return self.policy.choose(memory, budget, at)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        assert memory.cycle == self.cycle
+        assert memory.known[visits.pages].all()
+        assert (memory.asked[visits.pages] < memory.cycle).all(), "learn comes before record"
+        assert not memory.known[visits.discovered].any(), "what visits discover is known when they are recorded"
+        with unchanged(memory):
+            self.policy.learn(memory, visits)
+
+
+@contextmanager
+def unchanged(memory: Memory) -> Iterator[None]:
+    columns = {name: value for name, value in vars(memory).items() if isinstance(value, np.ndarray)}
+    before = {name: value.tobytes() for name, value in columns.items()}
+    yield
+    assert {name: value.tobytes() for name, value in columns.items()} == before
+
+
+@pytest.mark.parametrize("spec", [spec for spec in every_spec() if not clairvoyant(spec)])
+def test_a_policy_learns_from_the_memory_before_the_visits_and_leaves_it_alone(spec: str) -> None:
+    """Cycles begin once, `learn` comes before the memory records, and nobody but the loop writes into the memory."""
+    web = Recording.from_arrays(random_tables(20, 8, 3, births=True))
+    choices(web, lambda setting: Witness(make_policy(spec, setting)), seed=5, budget=6)
+
+
 class Broken:
     """Chooses the first pages, and breaks one rule."""
 
@@ -90,7 +136,7 @@ class Broken:
 def test_the_shipped_checks_find_a_broken_policy(rule: str) -> None:
     """`recrawl.check_policy` names in one line what a policy of one's own does wrong, and lets a good one pass."""
     check_policy("explore(cg, 0.3)")
-    with pytest.raises(PolicyError, match="chose"):
+    with pytest.raises(PolicyError, match=r"chose|exceeded"):
         check_policy(lambda setting: Broken(rule))
 
 

@@ -13,7 +13,9 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.crawl_options import moment, shown
+from recrawl.cli.options import moment
+from recrawl.live.facade import RunView
+from recrawl.plain_text import shown
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome
 
@@ -26,7 +28,7 @@ RATE_OVER_S = 5.0
 LAST = 8  # visits shown
 
 
-class View:
+class View(RunView):
     """Shows one crawl. All methods are cheap; drawing happens at most four times a second."""
 
     def __init__(self, *, quiet: bool = False, title: str = "recrawl", console: Console | None = None) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.parse import span
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import span
 
 EXAMPLES = """examples:
   recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)
@@ -20,13 +18,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     from recrawl.importers.kinds import KINDS
 
     kinds = "\n".join(f"  {k.name:<13} {k.looks}\n{'':16}{k.tells}" for k in KINDS.values())
-    description = "Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds
-    parser = new_parser(verbs, "adopt", EXAMPLES, description)
+    parser.description = "Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds
     parser.add_argument("kind", metavar="KIND", help="one of those above")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="files or folders; - is standard input")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the recording to write")
@@ -42,7 +39,6 @@ def add(verbs: Any) -> None:
     parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
     parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
     parser.add_argument("--json", action="store_true", help="print what is known as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

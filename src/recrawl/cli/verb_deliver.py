@@ -11,10 +11,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, shown
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl
+from recrawl.plain_text import shown
 
 WAIT_S = 45.0  # for a child to end its deliveries
 EXAMPLES = """examples:
@@ -30,16 +29,15 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "deliver", EXAMPLES, "Hand events over, in order and at least once, to each sink.")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Hand events over, in order and at least once, to each sink."
     add_crawl(parser)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--once", action="store_true", help="end when there is no more (the default)")
     group.add_argument("--follow", action="store_true", help="go on as the crawl goes on")
     parser.add_argument("--again", action="store_true", help="send what was put aside, enable what was disabled")
     parser.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,10 +6,10 @@ import argparse
 import json
 import select
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.crawl_options import add_crawl, shown
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl
+from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
     from recrawl.live.feed import Event
@@ -25,9 +25,9 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "tail", EXAMPLES, "Print events as JSON, one per line; on a terminal as a table.")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Print events as JSON, one per line; on a terminal as a table."
     add_crawl(parser)
     parser.add_argument("-f", "--follow", action="store_true", help="go on as the crawl goes on")
     parser.add_argument("--since", metavar="ID|TIME|1d", help="from there on (default: the last ten)")
@@ -42,7 +42,6 @@ def add(verbs: Any) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--table", action="store_true", help="a line for people")
     group.add_argument("--json", action="store_true", help="JSON, on a terminal too")
-    parser.set_defaults(run=run)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
@@ -15,15 +14,10 @@ from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store
 from recrawl.live.views import links
+from recrawl.plain_text import shown
 from recrawl.report.result_folder import check_folder, write_folder
 
 CSV_FILES = ("pages.csv", "visits.csv", "links.csv")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-
-def shown(text: object) -> str:
-    """Return a stranger's text with nothing in it that a terminal would obey."""
-    return _CONTROL.sub("?", str(text))
 
 
 def write_csv(rows: list[dict[str, Any]], file: TextIO) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from recrawl.clock import Clock, SystemClock
 from recrawl.errors import InputError
@@ -36,17 +36,24 @@ if TYPE_CHECKING:
 Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
 
-class RunView(Protocol):
-    """Shows a crawl as it runs; session and noted are those of recrawl.live."""
+class RunView:
+    """Follows a crawl as it runs: this one shows nothing, and counts what visits found; derive what shows more."""
+
+    def __init__(self) -> None:
+        self._outcomes: Counter[str] = Counter()
 
     def waiting(self, until: float) -> None:
         """The next cycle is due at `until`."""
 
     def begin(self, session: Any) -> None:
-        """A cycle begins."""
+        """Count from nothing."""
+        self._outcomes.clear()
 
     def visit(self, noted: Any) -> None:
-        """A visit was recorded."""
+        """Count what a visit found."""
+        from recrawl.visits import Outcome
+
+        self._outcomes[Outcome(noted.record.outcome).name.lower()] += 1
 
     def end(self, session: Any, done: bool) -> None:
         """The cycle has ended, or was told to stop."""
@@ -56,36 +63,7 @@ class RunView(Protocol):
 
     def counts(self) -> dict[str, Any]:
         """The cycle in numbers."""
-
-
-class SilentView:
-    """Shows nothing, and counts what visits found."""
-
-    def __init__(self) -> None:
-        self._outcomes: Counter[int] = Counter()
-
-    def waiting(self, until: float) -> None:
-        """Show nothing."""
-
-    def begin(self, session: Any) -> None:
-        """Count from nothing."""
-        self._outcomes.clear()
-
-    def visit(self, noted: Any) -> None:
-        """Count what a visit found."""
-        self._outcomes[noted.record.outcome] += 1
-
-    def end(self, session: Any, done: bool) -> None:
-        """Show nothing."""
-
-    def say(self, line: str) -> None:
-        """Show nothing."""
-
-    def counts(self) -> dict[str, Any]:
-        """The cycle in numbers."""
-        from recrawl.visits import Outcome
-
-        return {Outcome(outcome).name.lower(): count for outcome, count in sorted(self._outcomes.items())}
+        return dict(self._outcomes)
 
 
 @dataclass(frozen=True)
@@ -242,7 +220,7 @@ class Crawl:
             stack = ExitStack() if self._held is None else self._held
             self._session, self._steered = open_session(stack, self.directory, name, plan, self._clock), (name, plan)
         try:
-            return run_cycles(self._session, view or SilentView(), cycles, stop_on_signals)
+            return run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
         finally:
             if self._held is None:
                 self._session = self._steered = None

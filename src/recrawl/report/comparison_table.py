@@ -94,11 +94,18 @@ def bars(comparison: Comparison) -> dict[str, list[float]]:
             policy: comparison.summary(policy, measure).mean if comparable(comparison, policy, measure) else math.nan
             for policy in comparison.policies
         }
-        known = [mean for mean in means.values() if mean > 0]
+        known = [mean for mean in means.values() if not math.isnan(mean)]
         for policy, mean in means.items():
-            share = (mean / max(known) if measure.better == "higher" else min(known) / mean) if mean > 0 else 0.0
-            lengths[policy].append(round(100 * share, 1))
+            share = 0.0 if math.isnan(mean) else _share(mean, min(known), max(known), measure.better)
+            lengths[policy].append(round(100 * max(share, 0.0), 1))
     return lengths
+
+
+def _share(mean: float, low: float, high: float, better: str) -> float:
+    """How long a bar is, as a share of the best one's."""
+    if better == "higher":
+        return mean / high if high > 0 else 0.0
+    return low / mean if low > 0 else 1.0 - mean / high if high > 0 else 1.0
 
 
 def tables(comparison: Comparison, width: int) -> list[TerminalTable]:

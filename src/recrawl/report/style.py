@@ -145,7 +145,7 @@ def settle(axis: Any, which: str = "y") -> None:
     if low < 0 <= least or 0 < low < 0.5 * high:
         getattr(axis, f"set_{which}lim")(0.0, high)
     elif low > 0 and which == "x":
-        axis.set_xlabel(f"{axis.get_xlabel()} (axis begins at {low:.3g})")
+        axis.set_xlabel(f"{axis.get_xlabel()} (from {low:.3g})")
     elif low > 0:
         axis.annotate(
             f"axis begins at {low:.3g}", (0, 0), xycoords="axes fraction", xytext=(3, 2), textcoords="offset points",
