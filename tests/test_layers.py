@@ -37,6 +37,7 @@ LAYERS = [
     {"report"},
     {"evolve"},
     {"live"},
+    {"deliver"},
     {"papers", "demo"},
     {"cli"},
 ]

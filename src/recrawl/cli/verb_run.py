@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+from contextlib import nullcontext
 
 from recrawl.cli.options import add_crawl, add_order, crawl_of, moment, steering
 
@@ -25,6 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
+    parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -37,10 +39,12 @@ def _count(text: str) -> int:
 def run(args: argparse.Namespace) -> None:
     """Open the crawl and run its cycles."""
     from recrawl.cli.live_table import View
+    from recrawl.cli.verb_deliver import delivering
 
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
-    with View(quiet=args.quiet) as view:
-        done = crawl_of(args).run(
+    crawl = crawl_of(args)
+    with delivering(args.crawl) if args.deliver else nullcontext(), View(quiet=args.quiet) as view:
+        done = crawl.run(
             args.cycles, policy=args.policy, warmup=args.warmup, view=view, stop_on_signals=True, **steering(args)
         )
         if done.stopped:

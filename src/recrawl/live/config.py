@@ -62,7 +62,7 @@ def load(path: Path) -> CrawlConfig:
         raise InputError(f"{path}: {wrong.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
         raise InputError(f"{path}: {wrong}") from None
-    _known(path, "", told, {"crawl", "scope", "fetch"})
+    _known(path, "", told, {"crawl", "scope", "fetch", "deliver"})  # deliver is read by recrawl.deliver
     crawl, scope, fetch = told.get("crawl", {}), told.get("scope", {}), dict(told.get("fetch", {}))
     _known(path, "crawl.", crawl, {"policy", "every", "budget", "seed", "warmup", "site_cap", "signals"})
     _known(path, "scope.", scope, {"hosts", "prefixes", "patterns", "excludes", "deny"})
