@@ -12,7 +12,8 @@ from functools import cache
 from html import unescape
 
 from recrawl.see.decode import decode
-from recrawl.see.markup.scan import attribute, plain, scan
+from recrawl.see.markup.references import attribute, plain
+from recrawl.see.markup.scan import scan
 from recrawl.see.page import SeenPage
 from recrawl.see.page_text import main_markup
 from recrawl.see.sniff import Media
