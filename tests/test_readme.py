@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from recrawl.live import config
+from recrawl.live import settings_template
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
@@ -39,8 +39,8 @@ def example_org(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     here = f'allow_networks = ["127.0.0.0/8"]\nconnect_to = [["example.org", "127.0.0.1:{server.server_port}"]]'
-    there = re.sub(r"allow_networks = .*", here, config.DEFAULT)
-    monkeypatch.setattr(config, "DEFAULT", there.replace("min_delay_s = 1.0", "min_delay_s = 0.0"))
+    there = re.sub(r"allow_networks = .*", here, settings_template.TEMPLATE)
+    monkeypatch.setattr(settings_template, "TEMPLATE", there.replace("min_delay_s = 1.0", "min_delay_s = 0.0"))
     yield
     server.shutdown()
     server.server_close()

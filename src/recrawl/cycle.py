@@ -29,8 +29,18 @@ class World(Protocol):
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Open a cycle whose visits are due at `at`, or go on with one after a restart."""
 
+    @property
+    def under_way(self) -> int:
+        """How many pages were given to `visit` and are neither answered nor barred yet."""
+        ...
+
     def visit(self, pages: PageIds, at: float) -> Visits:
-        """Visit these pages now, in this order."""
+        """Visit these pages now, in this order; return the visits that were made.
+
+        A page that is missing from them was barred (`Memory.bars`) or is under way: a later call returns it. With no
+        pages to visit, wait for what is under way.
+        """
+        ...
 
 
 def run_cycle(
@@ -41,35 +51,51 @@ def run_cycle(
     at: float,
     *,
     site_cap: int = 0,
+    discovery: float = 1.0,
     resumed: bool = False,
 ) -> list[Visits]:
     """Run one cycle: the policy chooses, the world answers, the policy learns, the memory records.
 
     The policy is asked again until the budget is spent or it chooses nothing, so it can sample, look at what the
-    first rounds found, and then decide. With `resumed`, the memory's open cycle goes on, after a restart. Returns the
-    visits, round by round, in the order they were made.
+    first rounds found, and then decide. `discovery` is the share of the budget for pages without a copy, as long as
+    there are others to visit. Only visits that were made cost budget. With `resumed`, the memory's open cycle goes on,
+    after a restart. Returns the visits, round by round, in the order they were made.
     """
     if not resumed:
         memory.begin_cycle(site_cap)
     opening = world.begin(memory.cycle, at, budget)
     memory.learn_of(opening.announced, at)
     policy.begin(memory, at)
+    most = None if discovery >= 1.0 else max(1, round(discovery * budget))
     left, pages = budget - opening.spent, opening.planned
     rounds: list[Visits] = []
-    while len(pages) or left > 0:
-        if not len(pages):
-            pages = _chosen(memory, policy, left, at)
-        if not len(pages):
+    while True:
+        if not len(pages) and left > world.under_way:
+            pages = _chosen(memory, policy, left - world.under_way, at, most)
+        if not len(pages) and not world.under_way:
             break
         visits = world.visit(pages, at)
-        policy.learn(memory, visits)
-        memory.record(visits)
-        rounds.append(visits)
-        left, pages = left - len(pages), no_pages()
+        if len(visits):
+            policy.learn(memory, visits)
+            memory.record(visits)
+            rounds.append(visits)
+        elif not world.under_way and memory.eligible()[pages].all():
+            break  # nothing was visited and nothing barred: the world has ended
+        left, pages = left - len(visits), no_pages()
     return rounds
 
 
-def _chosen(memory: Memory, policy: Policy, budget: int, at: float) -> PageIds:
+def _chosen(memory: Memory, policy: Policy, budget: int, at: float, most: int | None) -> PageIds:
+    """Return what a policy chooses; where nothing else is left to visit, first visits beyond their share."""
+    must_wait = memory.limit_first_visits(most)
+    pages = _within_rules(memory, policy, budget, at)
+    if not len(pages) and must_wait:
+        memory.limit_first_visits(memory.first_visits_made() + budget)
+        pages = _within_rules(memory, policy, budget, at)
+    return pages
+
+
+def _within_rules(memory: Memory, policy: Policy, budget: int, at: float) -> PageIds:
     """Return what a policy chooses, held to its contract."""
     pages = policy.choose(memory, budget, at)
     fault = broken_rule(pages, memory, budget)

@@ -8,6 +8,8 @@ from typing import Protocol
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 
+MOST_WAITING = 1_000  # pages without a copy that count for a share budget, however few are held
+
 
 class Period(Protocol):
     """Recorded time: the days of its start and end, and of each page's birth."""
@@ -36,6 +38,7 @@ class Plan:
     seed: int = 0
     discover: str = "links"  # in simulation, how the crawler learns of new pages: links or birth
     importance: str = "uniform"  # in simulation, what a page's importance is
+    discovery: float = 0.5  # most of a cycle's budget for pages without a copy, while others are left to visit
     exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
 
     def cycles(self, period: Period) -> int:
@@ -60,6 +63,11 @@ class Plan:
             raise InputError(f"a budget of {budget} is {visits} visits a cycle; with {pages} pages take 1 to {pages}")
         return visits
 
-    def visits_among(self, pages: int) -> int:
-        """Visits in a cycle of a live crawl that knows this many pages now: at least one."""
-        return self.budget if isinstance(self.budget, int) else max(1, round(self.budget * pages))
+    def visits_among(self, held: int, waiting: int = 0) -> int:
+        """Visits in a cycle of a live crawl that holds and waits for so many pages now: at least one.
+
+        Of the pages without a copy a share counts as many as are held, and 1,000 in any case: a site that names pages
+        without end does not make the budget grow without end.
+        """
+        counted = held + min(waiting, max(held, MOST_WAITING))
+        return self.budget if isinstance(self.budget, int) else max(1, round(self.budget * counted))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+from typing import Any
 
 from recrawl.errors import InputError
 
@@ -54,6 +56,48 @@ def budget_of(budget: str | float) -> float | int:
     if value != int(value) or value <= 0:
         raise InputError(f"{text!r} must be a positive whole number of pages, or a share such as 5%")
     return int(value)
+
+
+def iso_of(at: float | None) -> str | None:
+    """Write a time in days since 1970 as ISO 8601 in UTC: 2026-11-16T12:00:00.000Z; None stays None.
+
+    >>> iso_of(0.5)
+    '1970-01-01T12:00:00.000Z'
+    """
+    if at is None or not math.isfinite(at):
+        return None
+    try:
+        moment = dt.datetime(1970, 1, 1) + dt.timedelta(days=at)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="milliseconds") + "Z"
+
+
+def at_of(text: str) -> float:
+    """Read a time as days since 1970: an ISO 8601 date or time, UTC where it names no zone.
+
+    >>> at_of("1970-01-02"), at_of("1970-01-01T13:00+01:00")
+    (1.0, 0.5)
+    """
+    try:
+        moment = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise InputError(f"{text!r} is no time such as 2026-11-16 or 2026-11-16T12:00") from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=dt.UTC)
+    return moment.timestamp() / 86_400.0
+
+
+def dated(value: Any) -> Any:
+    """Return JSON-like data with its times (`at`, `..._at`, in days since 1970) as ISO 8601."""
+    if isinstance(value, dict):
+        return {
+            key: iso_of(each)
+            if (key == "at" or key.endswith("_at")) and isinstance(each, (int, float))
+            else dated(each)
+            for key, each in value.items()
+        }
+    return [dated(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def _number(text: str, whole: str) -> float:

@@ -84,7 +84,7 @@ def test_a_learnt_formula_is_named_relative_to_the_crawl(crawl: Crawl, monkeypat
     small = EvolutionSettings("all", 20, 2, 1, 5)
     monkeypatch.chdir(crawl.directory.path.parent)
     choice = Crawl.open("news").learn("age", evolve=small)
-    assert len(choice.values) == 2
+    assert set(choice.values) >= {"age", "learned"}
     kept = crawl.directory.path / "models" / "policy.json"
     kept.write_text(json.dumps({**json.loads(kept.read_text()), "policy": "gp:models/evolved.json"}))
     monkeypatch.chdir("news")

@@ -74,7 +74,8 @@ def simulated(server: ReplayServer, policy: str) -> Choices:
     diary = Diary(make_policy(policy, Setting(seed=SEED)))
     for cycle in range(1, CYCLES + 1):
         chooser = EveryPage(diary) if cycle == 1 else diary
-        run_cycle(world, memory, chooser, len(memory) if cycle == 1 else BUDGET, 7.0 * cycle)
+        budget, share = (len(memory), 1.0) if cycle == 1 else (BUDGET, Plan().discovery)
+        run_cycle(world, memory, chooser, budget, 7.0 * cycle, discovery=share)
     return [[urls[page] for page in pages] for _, pages in diary.chosen]
 
 

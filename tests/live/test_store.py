@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from recrawl.errors import InputError, StoreError
 from recrawl.live.bodies import Bodies
-from recrawl.live.config import DEFAULT, load
+from recrawl.live.config import load
+from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
 from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.urls.urlindex import UrlIndex, url_hash, url_hashes
@@ -159,7 +160,7 @@ def test_the_index_numbers_every_url_once(batches: list[list[int]]) -> None:
 
 def test_the_default_settings_are_read_as_they_are_written(tmp_path: Path) -> None:
     """What `recrawl init` writes is a valid configuration."""
-    (tmp_path / "recrawl.toml").write_text(DEFAULT)
+    (tmp_path / "recrawl.toml").write_text(TEMPLATE)
     config = load(tmp_path / "recrawl.toml")
     assert (config.policy, config.every, config.budget, config.fetch.gate.min_delay_s) == ("auto", "1d", "10%", 1.0)
 

@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from recrawl.cli.options import moment
+from recrawl.clock import DAY_S
 from recrawl.live.facade import RunView
 from recrawl.plain_text import shown
 from recrawl.urls.url import host_of
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 LINE_EVERY_S = 5.0
 RATE_OVER_S = 5.0
+SOON_DAYS = 2.0 / DAY_S  # a cycle that begins within two seconds is not waited for
 LAST = 8  # visits shown
 
 
@@ -91,6 +93,8 @@ class View(RunView):
     def waiting(self, until: float) -> None:
         """The crawl sleeps."""
         self._next = moment(until)
+        if until > time.time() / DAY_S + SOON_DAYS:
+            self._line(f"the next cycle is due {self._next} UTC; `recrawl run --now` does not wait for it", always=True)
 
     def say(self, line: str) -> None:
         """Print a line."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recrawl.errors import InputError
-from recrawl.spans import budget_of, days_of
+from recrawl.spans import at_of, budget_of, days_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -100,6 +100,11 @@ T = TypeVar("T")
 def span(text: str) -> float:
     """Parse a span of time into days: 30min, 1h, 1d, 2w; a bare number is days."""
     return _told(days_of, text)
+
+
+def time_at(text: str) -> float:
+    """Parse a time such as 2026-11-16 or 2026-11-16T12:00 (UTC) into days since 1970."""
+    return _told(at_of, text)
 
 
 def share_or_count(text: str) -> float | int:

@@ -30,6 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--generations", type=int, default=20, metavar="N", help="of the evolution (20)")
     parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
+    parser.add_argument("--anyway", action="store_true", help="take the best, even where it is not surely better")
     add_order(parser)
     add_json(parser)
 
@@ -42,14 +43,17 @@ def run(args: argparse.Namespace) -> None:
 
         evolve = EvolutionSettings("all", args.population, args.generations, 1, min(20, args.population))
     with progress("learning") as advance:
-        choice = crawl.learn(args.policies, args.measure, evolve=evolve, advance=advance, **steering(args))
+        choice = crawl.learn(
+            args.policies, args.measure, evolve=evolve, advance=advance, anyway=args.anyway, **steering(args)
+        )
     if args.json:
         print(json.dumps(choice.to_dict(), indent=2))
         return
     width = max(map(len, choice.values))
+    chosen = max(choice.values, key=lambda name: name.endswith(choice.policy))
     for policy, value in choice.values.items():
-        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- best' if policy == choice.policy else ''}")
+        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- auto' if policy == chosen else ''}")
     for note in (*choice.notes, CAVEAT):
         print(f"note: {note}")
     path = crawl.directory.path / "models" / "policy.json"
-    print(f'wrote {path}: `policy = "auto"` in recrawl.toml now means {choice.policy}')
+    print(f'wrote {path}: `policy = "auto"` in recrawl.toml means {choice.policy}')

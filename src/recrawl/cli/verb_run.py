@@ -27,6 +27,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
     parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
+    parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
 
 
@@ -45,7 +46,13 @@ def run(args: argparse.Namespace) -> None:
     crawl = crawl_of(args)
     with delivering(args.crawl) if args.deliver else nullcontext(), View(quiet=args.quiet) as view:
         done = crawl.run(
-            args.cycles, policy=args.policy, warmup=args.warmup, view=view, stop_on_signals=True, **steering(args)
+            args.cycles,
+            policy=args.policy,
+            warmup=args.warmup,
+            now=args.now,
+            view=view,
+            stop_on_signals=True,
+            **steering(args),
         )
         if done.stopped:
             view.say("stopped: what was visited is recorded, the rest of the cycle waits for the next run")

@@ -7,8 +7,9 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, time_at
 from recrawl.plain_text import shown
+from recrawl.spans import dated, iso_of
 
 if TYPE_CHECKING:
     from recrawl.live.forecast import Forecast
@@ -24,19 +25,29 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
+    parser.add_argument("--at", type=time_at, metavar="TIME", help="the text that we held then: 2026-11-16T12:00")
     add_order(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Print the story."""
+    if args.at is not None:
+        taken_at, text = crawl_of(args).text_at(args.url, args.at)
+        print(json.dumps({"at": iso_of(taken_at), "text": text}) if args.json else shown_lines(taken_at, text))
+        return
     page = crawl_of(args).page(args.url, policy=args.policy, **steering(args))
     story, coming = page.story, page.next
     if args.json:
         told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
-        print(json.dumps(told, indent=2))
+        print(json.dumps(dated(told), indent=2))
     else:
         print("\n".join(_lines(story, coming)))
+
+
+def shown_lines(taken_at: float, text: str) -> str:
+    """Return a version's text for a terminal."""
+    return "\n".join([f"as of {iso_of(taken_at)}:", *map(shown, text.splitlines())])
 
 
 def _lines(story: PageStory, coming: Forecast) -> list[str]:

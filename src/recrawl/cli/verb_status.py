@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_crawl, add_json, crawl_of, moment
 from recrawl.plain_text import shown
+from recrawl.spans import dated
 
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
@@ -29,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the numbers."""
     crawl = crawl_of(args)
     found = crawl.status()
-    print(json.dumps(found, indent=2) if args.json else "\n".join(_lines(crawl.directory, found)))
+    print(json.dumps(dated(found), indent=2) if args.json else "\n".join(_lines(crawl.directory, found)))
 
 
 def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
@@ -39,6 +40,9 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
         f"{found['visits']:,} visits: {found['changed']:,} changed, {found['unchanged']:,} unchanged, "
         f"{found['first']:,} first, {found['gone']:,} gone, {found['failed']:,} failed",
     ]
+    if found["barred"]:
+        said = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["barred"].items()))
+        lines.append(f"not visited now: {said}; they cost no budget")
     cycle = found["cycle"]
     if cycle is None:
         lines.append("no cycle yet: recrawl run")

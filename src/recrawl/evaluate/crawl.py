@@ -108,7 +108,7 @@ def _judged(
             run_cycle(world, memory, EveryPage(chooser), len(memory), at)
         else:
             stage.snapshot(since)
-            rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap)
+            rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap, discovery=plan.discovery)
             view = CycleView(stage, since, rounds, float(edges[cycle - 1]), at, int(events[cycle - 1]))
             if tally is not None:
                 tally.add(view)

@@ -13,7 +13,7 @@ restart: whatever was asked just before a crash, known or not, is thereby paid f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
@@ -44,6 +44,7 @@ class _Host:
     slots: asyncio.Semaphore
     latency_s: float = 0.0
     crawl_delay_s: float = 0.0
+    own_delay_s: float = 0.0
     failures: int = 0
     backoffs: int = 0
     busy: int = 0
@@ -60,6 +61,7 @@ class Gate:
     def __post_init__(self) -> None:
         self._hosts: dict[str, _Host] = {}
         self._changed: set[str] = set()
+        self.own_delay_s: Callable[[str], float] = lambda _: 0.0  # what the user wants of a host
         self._resumed_s = float("-inf")  # with restore: strangers wait, too, counted from here
 
     def delay_s(self, host: str) -> float:
@@ -67,10 +69,15 @@ class Gate:
         state = self._hosts.get(host)
         return self.settings.min_delay_s if state is None else self._delay_s(state)
 
+    def pace_s(self, host: str) -> float:
+        """Seconds from one request to the next, as far as is known: the delay and the host's latency."""
+        state = self._hosts.get(host)
+        return self.delay_s(host) + (state.latency_s if state else 0.0)
+
     def _delay_s(self, state: _Host) -> float:
         settings = self.settings
         adaptive = min(settings.latency_factor * state.latency_s, settings.max_delay_s)
-        return max(settings.min_delay_s, adaptive, state.crawl_delay_s)
+        return max(settings.min_delay_s, adaptive, state.crawl_delay_s, state.own_delay_s)
 
     def ready_in_s(self, host: str) -> float:
         """Seconds until this host may get a request (0: now), busy connections apart."""
@@ -196,6 +203,7 @@ class Gate:
                 self._forget_idle()
             ready_s = self._resumed_s + self.settings.min_delay_s
             state = self._hosts[host] = _Host(ready_s, asyncio.Semaphore(self.settings.connections))
+            state.own_delay_s = self.own_delay_s(host)
         return state
 
     def _forget_idle(self) -> None:

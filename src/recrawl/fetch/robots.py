@@ -76,6 +76,17 @@ class Robots:
             return "disallowed", f"{url.origin}/robots.txt disallows it"
         return "allowed", ""
 
+    def asked_at(self, origin: str) -> float | None:
+        """When an origin's robots.txt was last asked for; None: never, as far as is known."""
+        entry = self._entries.get(origin)
+        return entry.record.asked_at if entry else None
+
+    async def ask_again(self, url: Url) -> bool:
+        """Ask for a host's robots.txt now, whatever its age; return whether the host answered."""
+        begun_at = self.clock.now()
+        record = (await self._asked(url.origin)).record
+        return record.state != "unreachable" and record.asked_at >= begun_at
+
     def crawl_delay_s(self, origin: str) -> float:
         """The Crawl-delay that the origin asks for, 0 if none or unknown."""
         entry = self._entries.get(origin)
@@ -116,6 +127,9 @@ class Robots:
         if entry is not None and self._is_fresh(entry.record):
             self._entries.move_to_end(origin)
             return entry
+        return await self._asked(origin)
+
+    async def _asked(self, origin: str) -> _Entry:
         task = self._asking.get(origin)
         if task is None:
             task = self._asking[origin] = asyncio.create_task(self._refresh(origin))

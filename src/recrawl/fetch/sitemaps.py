@@ -7,16 +7,24 @@ from collections.abc import Callable, Iterable
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import Kind
 from recrawl.see.feeds import MAX_ENTRIES, MAX_FEED_BYTES, FeedEntry, read_feed
-from recrawl.urls.url import Base, host_of, normalise, parse
+from recrawl.urls.url import Base, host_of, normalise, parse, shown
 
 MAX_DEPTH = 2  # an index, and the sitemaps it names; an index inside an index is not followed
 MAX_FILES = 1_000
 
 
 async def read_sitemap(
-    fetcher: Fetcher, url: str, *, max_entries: int = MAX_ENTRIES, max_files: int = MAX_FILES
+    fetcher: Fetcher,
+    url: str,
+    *,
+    max_entries: int = MAX_ENTRIES,
+    max_files: int = MAX_FILES,
+    said: list[str] | None = None,
 ) -> list[FeedEntry]:
-    """Return the pages that a sitemap, a sitemap index or a feed announces, each once, as far as it can be read."""
+    """Return the pages that a sitemap, a sitemap index or a feed announces, each once, as far as it can be read.
+
+    Why a file could not be read is added to `said`.
+    """
     entries: dict[str, FeedEntry] = {}
     asked: set[str] = set()
     level, waiting = 1, [url]
@@ -28,6 +36,8 @@ async def read_sitemap(
             asked.add(address)
             result = await fetcher.fetch(Request(address, max_body_bytes=MAX_FEED_BYTES), scoped=False)
             if result.kind is not Kind.OK:
+                if said is not None:
+                    said.append(f"{shown(address)}: {result.kind} {result.reason or result.status}")
                 continue
             feed = read_feed(result.body, result.final_url)
             if feed.kind == "index":

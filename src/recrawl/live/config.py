@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
-import re
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,31 +11,27 @@ from typing import Any
 
 from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
+from recrawl.live.checked_settings import SettingsFile
+from recrawl.spans import budget_of, days_of
 from recrawl.urls.scope import Scope
 
-DEFAULT = """# A recrawl crawl. Every setting not given here has its default.
+STEERING = {"policy", "every", "budget", "discovery", "seed", "warmup", "site_cap", "signals"}
 
-[crawl]
-policy = "auto"           # any of `recrawl policies`; auto: what `recrawl learn` found best, or a good default
-every = "1d"              # the length of a cycle
-budget = "10%"            # visits a cycle: a share of the known pages, or a number
-signals = true            # read sitemaps and feeds (at most a tenth of the budget) and look early where sites say so
-seed = 0
 
-[scope]
-hosts = []                # hosts to crawl, or whole domains ("*.example.org"); those of the pages added where empty
-prefixes = []             # or parts of hosts: "https://example.org/docs/"
-patterns = []             # or shell patterns of URLs: "*/news/*"
-excludes = []             # shell patterns of URLs never to visit
-deny = []                 # regular expressions of URLs never to visit
+@dataclass(frozen=True)
+class SiteSettings:
+    """What holds for some hosts alone."""
 
-[fetch]
-contact = ""              # a URL or mail address for webmasters: part of the User-Agent
-allow_networks = []       # private networks that may be crawled all the same, such as "127.0.0.0/8"
+    hosts: tuple[str, ...] = ()  # names, or whole domains (*.example.org)
+    cap: int = 0  # most visits to each of them in a cycle; 0: no cap
+    importance: float = 1.0  # what a visit is worth beside one elsewhere
+    delay_s: float = 0.0  # between two requests, where that is longer than what holds anyway
+    headers: tuple[tuple[str, str], ...] = ()  # sent to the page's own origin alone
+    auth_file: Path | None = None  # a file with user:password, for basic authentication; never sent elsewhere
 
-[fetch.gate]
-min_delay_s = 1.0         # between two requests to a host
-"""
+    def holds_for(self, host: str) -> bool:
+        """Whether these settings are for this host."""
+        return any(host == name or (name.startswith("*.") and f".{host}".endswith(name[1:])) for name in self.hosts)
 
 
 @dataclass(frozen=True)
@@ -46,49 +41,102 @@ class CrawlConfig:
     policy: str = "auto"
     every: str = "1d"
     budget: str = "10%"
+    discovery: float = 0.5  # most of a cycle's budget for first visits, while there are known pages to visit
     seed: int = 0
     warmup: int = 0  # first cycles, in which every known page is visited
     site_cap: int = 0
     signals: bool = True  # read sitemaps and feeds, and visit early what sites say has changed
     scope: Scope = field(default_factory=Scope)
     fetch: FetchSettings = field(default_factory=FetchSettings)
+    sites: tuple[SiteSettings, ...] = ()
+
+    def site(self, host: str) -> SiteSettings:
+        """Return what holds for a host: the first [[site]] that names it."""
+        return next((site for site in self.sites if site.holds_for(host)), SiteSettings())
 
 
 def load(path: Path) -> CrawlConfig:
     """Read and check a recrawl.toml."""
+    file = SettingsFile.read(path)
+    file.only("", file.told, {"crawl", "scope", "fetch", "site", "deliver"})  # deliver is read by recrawl.deliver
+    crawl, scope = _steering(file), _scope(file)
+    fetch = file.section(file.told, "fetch")
+    gate = file.section(fetch, "fetch.gate")
+    fetch.pop("gate", None)
     try:
-        told = tomllib.loads(path.read_text())
-    except OSError as wrong:
-        raise InputError(f"{path}: {wrong.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{path}: {wrong}") from None
-    _known(path, "", told, {"crawl", "scope", "fetch", "deliver"})  # deliver is read by recrawl.deliver
-    crawl, scope, fetch = told.get("crawl", {}), told.get("scope", {}), dict(told.get("fetch", {}))
-    _known(path, "crawl.", crawl, {"policy", "every", "budget", "seed", "warmup", "site_cap", "signals"})
-    _known(path, "scope.", scope, {"hosts", "prefixes", "patterns", "excludes", "deny"})
-    try:
-        gate = GateSettings(**fetch.pop("gate", {}))
-        settings = FetchSettings(**{name: _frozen(value) for name, value in fetch.items()}, gate=gate)
-        deny = tuple(re.compile(pattern) for pattern in scope.get("deny", ()))
-    except (TypeError, re.error) as wrong:
-        said = str(wrong).replace("FetchSettings.__init__() ", "").replace("GateSettings.__init__() ", "")
-        raise InputError(f"{path}: {said}") from None
+        gates = GateSettings(**file.values("fetch.gate.", gate, GateSettings, _names(GateSettings)))
+        settings = FetchSettings(**file.values("fetch.", fetch, FetchSettings, _names(FetchSettings)), gate=gates)
+        return CrawlConfig(**crawl, scope=scope, fetch=settings, sites=_sites(file))
     except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
-    kinds = {"policy": str, "every": str, "budget": (str, int), "signals": bool}
-    _typed(path, crawl, kinds | dict.fromkeys(("seed", "warmup", "site_cap"), int))
-    rules = {name: tuple(scope.get(name, ())) for name in ("hosts", "prefixes", "patterns", "excludes")}
-    try:
-        inside = Scope(rules["hosts"], rules["prefixes"], rules["patterns"], rules["excludes"], deny)
-    except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
-    return CrawlConfig(**crawl | {"budget": str(crawl.get("budget", "10%"))}, scope=inside, fetch=settings)
+        raise wrong if str(wrong).startswith(str(path)) else InputError(f"{path}: {wrong}") from None
 
 
-def _typed(path: Path, told: dict[str, Any], kinds: dict[str, Any]) -> None:
-    for name, value in told.items():
-        if not isinstance(value, kinds[name]) or isinstance(value, bool) != (kinds[name] is bool):
-            raise InputError(f"{path}: crawl.{name} cannot be {value!r}")
+def _names(kind: Any) -> set[str]:
+    return {each.name for each in dataclasses.fields(kind)} - {"gate"}
+
+
+def _steering(file: SettingsFile) -> dict[str, Any]:
+    told = file.section(file.told, "crawl")
+    if isinstance(told.get("budget"), (int, float)) and not isinstance(told["budget"], bool):
+        told["budget"] = str(told["budget"])
+    crawl = file.values("crawl.", told, CrawlConfig, STEERING)
+    for name, read in (("every", days_of), ("budget", budget_of)):
+        try:
+            read(crawl.get(name, "1d" if name == "every" else "10%"))
+        except InputError as wrong:
+            raise file.wrong(f"crawl.{name}", f"cannot be read: {wrong}") from None
+    if not 0 < crawl.get("discovery", 1.0) <= 1:
+        raise file.wrong("crawl.discovery", f"must be above 0 and at most 1, not {crawl['discovery']:g}")
+    return crawl
+
+
+def _scope(file: SettingsFile) -> Scope:
+    told = file.section(file.told, "scope")
+    file.only("scope.", told, {"hosts", "prefixes", "patterns", "excludes", "deny"})
+    names = ("prefixes", "patterns", "excludes")
+    prefixes, patterns, excludes = (file.texts(f"scope.{name}", told.get(name, [])) for name in names)
+    hosts, deny = file.hosts("scope.hosts", told.get("hosts", [])), file.patterns("scope.deny", told.get("deny", []))
+    try:
+        return Scope(hosts, prefixes, patterns, excludes, deny)
+    except InputError as wrong:
+        raise file.wrong("scope.prefixes", str(wrong).removeprefix("scope: ")) from None
+
+
+def _sites(file: SettingsFile) -> tuple[SiteSettings, ...]:
+    told = file.told.get("site", [])
+    if not isinstance(told, list) or not all(isinstance(table, dict) for table in told):
+        raise file.wrong("site", 'must be sections of their own: [[site]] and hosts = ["example.org"] below it')
+    return tuple(_site(file, dict(table)) for table in told)
+
+
+def _site(file: SettingsFile, table: dict[str, Any]) -> SiteSettings:
+    headers = file.section(table, "site.headers")
+    table.pop("headers", None)
+    hosts = file.hosts("site.hosts", table.pop("hosts", []))
+    if not hosts:
+        raise file.wrong("site", 'needs the hosts that it is for: hosts = ["example.org"]')
+    for name, value in headers.items():
+        plain = isinstance(value, str) and (name + value).isascii() and (name + value).isprintable()
+        if not plain or not name.replace("-", "").isalnum():
+            raise file.wrong(f"site.headers.{name}", "must be a header name with a text of plain ASCII")
+    found = file.values("site.", table, SiteSettings, {"cap", "importance", "delay_s", "auth_file"})
+    if found.get("importance", 1.0) <= 0:
+        raise file.wrong("site.importance", "must be above 0")
+    site = SiteSettings(hosts=hosts, headers=tuple(headers.items()), **found)
+    return dataclasses.replace(site, headers=(*site.headers, *_credentials(file, site.auth_file)))
+
+
+def _credentials(file: SettingsFile, path: Path | None) -> tuple[tuple[str, str], ...]:
+    """Return the header of basic authentication (RFC 7617) from a file with user:password."""
+    if path is None:
+        return ()
+    try:
+        secret = (file.path.parent / path).read_text().strip()
+    except (OSError, UnicodeDecodeError) as wrong:
+        raise file.wrong("site.auth_file", f"cannot be read: {getattr(wrong, 'strerror', None) or wrong}") from None
+    if ":" not in secret or "\n" in secret:
+        raise file.wrong("site.auth_file", "must hold one line, user:password")
+    return (("Authorization", f"Basic {base64.b64encode(secret.encode()).decode()}"),)
 
 
 def with_hosts(config: CrawlConfig, hosts: Iterable[str], year: int) -> Scope:
@@ -96,13 +144,3 @@ def with_hosts(config: CrawlConfig, hosts: Iterable[str], year: int) -> Scope:
     if config.scope.has_rules:
         return dataclasses.replace(config.scope, year=year)
     return dataclasses.replace(config.scope, hosts=tuple(hosts), year=year)
-
-
-def _known(path: Path, prefix: str, told: dict[str, Any], names: set[str]) -> None:
-    for name in told.keys() - names:
-        raise InputError(f"{path}: unknown setting {prefix}{name}; known are {', '.join(sorted(names))}")
-
-
-def _frozen(value: Any) -> Any:
-    """TOML's lists are our tuples."""
-    return tuple(_frozen(each) for each in value) if isinstance(value, list) else value

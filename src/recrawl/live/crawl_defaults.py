@@ -1,7 +1,7 @@
 """What a crawl replays and learns from unless told otherwise; imports nothing, so that --help is quick."""
 
 CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes),learned"
-REPLAYED = "age,cg,nad,gad,bayes,lambdacrawl,oracle"
+REPLAYED = "age,cg,nad,gad,bayes,lambdacrawl,learned,oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,ChangesFound,NewLinks"
 LEARNT_BY = "ChangesFound"
 CAVEAT = "a change is known only where this crawl visited, so pages that it neglected look quieter than they are"

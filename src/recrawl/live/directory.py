@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recrawl.errors import StoreError
-from recrawl.live.config import DEFAULT, CrawlConfig, load
+from recrawl.live.config import CrawlConfig, load
+from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
 
 FOLDERS = ("warc", "models", "reports")
@@ -22,7 +23,7 @@ class CrawlDirectory:
     path: Path
 
     @classmethod
-    def init(cls, path: Path, config: str = DEFAULT) -> CrawlDirectory:
+    def init(cls, path: Path, config: str = TEMPLATE) -> CrawlDirectory:
         """Make a new crawl in an empty or new folder."""
         if "\0" in str(path) or (path.exists() and not path.is_dir()):
             raise StoreError(f"{path} is not a folder")

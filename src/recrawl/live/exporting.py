@@ -16,6 +16,7 @@ from recrawl.live.store import Store
 from recrawl.live.views import links
 from recrawl.plain_text import shown
 from recrawl.report.result_folder import check_folder, write_folder
+from recrawl.spans import dated
 
 CSV_FILES = ("pages.csv", "visits.csv", "links.csv")
 
@@ -54,7 +55,7 @@ def export_csv(directory: CrawlDirectory, store: Store, folder: Path, force: boo
     files = {}
     for name, rows in zip(CSV_FILES, tables, strict=True):
         text = io.StringIO()
-        write_csv(rows, text)
+        write_csv(dated(rows), text)
         files[name] = text.getvalue().encode()
     write_folder(folder, files)
     return ", ".join(f"{len(rows):,} {name[:-4]}" for name, rows in zip(CSV_FILES, tables, strict=True))

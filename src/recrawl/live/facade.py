@@ -9,16 +9,16 @@ with Crawl.create("news") as crawl:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recrawl.clock import Clock, SystemClock
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
-from recrawl.live import choice
-from recrawl.live import config as settings
+from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, told
@@ -120,7 +120,7 @@ class Crawl:
     @classmethod
     def create(cls, path: str | Path, config: str | None = None, *, clock: Clock | None = None) -> Crawl:
         """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default."""
-        return cls(CrawlDirectory.init(Path(path), settings.DEFAULT if config is None else config), clock)
+        return cls(CrawlDirectory.init(Path(path), settings_template.TEMPLATE if config is None else config), clock)
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Clock | None = None) -> Crawl:
@@ -142,42 +142,91 @@ class Crawl:
 
     # -- crawling ---------------------------------------------------------------------------------------------------
 
-    def add(self, *urls: str, sitemap: str | None = None) -> tuple[int, int]:
-        """Add pages, and those that a sitemap or feed names; return how many were new, and how many there are."""
+    def add(self, *urls: str, sitemap: str | Sequence[str] | None = None) -> tuple[int, int]:
+        """Add pages, and those that sitemaps or feeds name; return how many were new, and how many there are.
+
+        While another process crawls they are left for it (`is_held`), which takes them in before its next cycle; the
+        numbers are then those of the queue and of the pages so far.
+        """
         import asyncio  # here, since reading a crawl does without
 
-        from recrawl.urls.url import host_of, normalise, why_not
+        from recrawl.live import adding
 
-        given = [*urls, *(asyncio.run(self._announced(sitemap)) if sitemap else ())]
-        if not given:
+        sitemaps = [sitemap] if isinstance(sitemap, str) else list(sitemap or ())
+        hrefs, wrong = adding.checked(urls)
+        if wrong:
+            raise InputError(f"{wrong[0][1]}; nothing was added")
+        if not hrefs and not sitemaps:
             raise InputError("no URL given (see recrawl add --help)")
-        hrefs = []
-        for url in given:
-            href = normalise(url)
-            if href is None:
-                raise InputError(f"{url[:200]!r} is not a URL to crawl: {why_not(url)}; nothing was added")
-            hrefs.append(href)
         self._close_session()
-        with self.directory.locked(), told(self.directory.state):
+        if self.is_held():
+            adding.queue(self.directory, hrefs, sitemaps, self._clock.now())
+            return len(hrefs), self.status()["pages"]
+        with self._writing() as store:
+            store.load_index()
+            before = len(store.index)
+            if sitemaps:
+                hrefs += asyncio.run(adding.announced(self.directory, store, sitemaps, self._clock))
+            with store.transaction():
+                adding.take_in(store, hrefs, self._clock.now())
+            return len(store.index) - before, len(store.index)
+
+    def is_held(self) -> bool:
+        """Whether a process, perhaps this one, crawls now."""
+        return self._session is not None or self.directory.is_locked()
+
+    @contextmanager
+    def _writing(self, *, alone: bool = True) -> Iterator[Store]:
+        """Open the store to write, `alone` or beside a process that crawls."""
+        with ExitStack() as stack:
+            if alone:
+                stack.enter_context(self.directory.locked())
+            stack.enter_context(told(self.directory.state))
             store = Store.open(self.directory.state)
-            try:
-                store.load_index()
-                before = len(store.index)
-                with store.transaction():
-                    store.add_pages(hrefs, [host_of(href) for href in hrefs], self._clock.now())
-                return len(store.index) - before, len(store.index)
-            finally:
-                store.close()
+            stack.callback(store.close)
+            yield store
 
-    async def _announced(self, url: str) -> list[str]:
-        from recrawl.fetch.fetcher import Fetcher
-        from recrawl.fetch.sitemaps import read_sitemap
+    def remove(self, *urls: str) -> int:
+        """Let pages never be visited again, from the next cycle on; return how many. Their history is kept."""
+        from recrawl.live.views import page_of
 
-        async with Fetcher(self.directory.config().fetch) as fetcher:
-            entries = await read_sitemap(fetcher, url)
-        if not entries:
-            raise InputError(f"{url[:200]!r} announces no page that can be read")
-        return [entry.url for entry in entries]
+        with self._writing(alone=False) as store:
+            pages = {page_of(self.directory, store, url)[0] for url in urls}
+            with store.transaction():
+                store.bar_pages((page, int(Bar.REMOVED)) for page in pages)
+        return len(pages)
+
+    def pause(self, *hosts: str) -> None:
+        """Pass hosts over from the next cycle on, until they are resumed."""
+        self._set_paused(hosts, paused=True)
+
+    def resume(self, *hosts: str) -> None:
+        """Visit hosts again that were paused."""
+        self._set_paused(hosts, paused=False)
+
+    def _set_paused(self, hosts: Sequence[str], *, paused: bool) -> None:
+        with self._writing(alone=False) as store:
+            numbers = {name: number for number, name in store.hosts().items()}
+            unknown = [host for host in hosts if host not in numbers]
+            if unknown:
+                raise InputError(f"no host {unknown[0]!r} in {self.directory.path}")
+            with store.transaction():
+                for host in hosts:
+                    store.pause_host(numbers[host], paused=paused)
+
+    def text_at(self, url: str, at: float) -> tuple[float, str]:
+        """Return when the version of a page that the crawl held at a time was taken, and its main text."""
+        from recrawl.live.views import text_at
+
+        with self.reading() as store:
+            return text_at(self.directory, store, url, at)
+
+    def diff(self, url: str, old: int = -2, new: int = -1) -> dict[str, Any]:
+        """Return what changed in a page's main text between two versions, counted from 1, or back from -1."""
+        from recrawl.live.views import diff
+
+        with self.reading() as store:
+            return diff(self.directory, store, url, old, new)
 
     def steering(self, policy: str | None = None, every: Amount = None, budget: Amount = None) -> tuple[str, Plan]:
         """Return the policy and the plan of the next run: the crawl's own settings where nothing else is given."""
@@ -192,6 +241,7 @@ class Crawl:
             config.warmup,
             config.site_cap,
             config.seed,
+            discovery=config.discovery,
         )
         return policy if policy and policy != choice.AUTO else choice.resolve(self.directory, policy), plan
 
@@ -203,10 +253,13 @@ class Crawl:
         every: Amount = None,
         budget: Amount = None,
         warmup: bool = False,
+        now: bool = False,
         view: RunView | None = None,
         stop_on_signals: bool = False,
     ) -> RunResult:
         """Crawl for some cycles, or for ever; each begins when it is due. With `warmup` every known page is visited.
+
+        With `now` the first cycle does not wait until it is due.
 
         With `stop_on_signals`, SIGINT and SIGTERM let the visits under way end and stop the run in order; the next run
         goes on where this one stopped.
@@ -219,6 +272,7 @@ class Crawl:
             self._close_session()
             stack = ExitStack() if self._held is None else self._held
             self._session, self._steered = open_session(stack, self.directory, name, plan, self._clock), (name, plan)
+        self._session.at_once = now
         try:
             return run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
         finally:
@@ -242,17 +296,26 @@ class Crawl:
     def status(self) -> dict[str, Any]:
         """Return how the crawl stands, in numbers."""
         learnt = choice.load(self.directory)
-        running = self._session is not None or self.directory.is_locked()
+        running = self.is_held()
         with self.reading() as store:
-            numbers = store.status()
+            numbers = {**store.status(), "barred": store.count_barred()}
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
-        self, contains: str = "", *, changed: bool = False, sort: str = "changes", limit: int | None = None
+        self,
+        contains: str = "",
+        *,
+        changed: bool = False,
+        since: float | None = None,
+        sort: str = "changes",
+        limit: int | None = None,
     ) -> list[dict[str, Any]]:
-        """Return pages with what their visits found; `contains` filters by a part of the URL."""
+        """Return pages with what their visits found; `contains` filters by a part of the URL.
+
+        With `since` (days since 1970) only pages visited from then on, and with `changed` those found changed since.
+        """
         with self.reading() as store:
-            return store.pages(contains=contains, changed=changed, sort=sort, limit=limit or -1)
+            return store.pages(contains=contains, changed=changed, since=since, sort=sort, limit=limit or -1)
 
     def page(
         self,
@@ -328,14 +391,17 @@ class Crawl:
         every: Amount = None,
         budget: Amount = None,
         advance: Advance = silent,
+        anyway: bool = False,
     ) -> choice.PolicyChoice:
         """Replay the history under candidate policies and keep the best: what policy = "auto" means from now on.
+
+        It stays what it was unless the best is surely better, or `anyway`; the choice's notes say what is missing.
 
         With `evolve` (EvolutionSettings), a formula bred on this history, models/evolved.json, is a candidate too.
         """
         from recrawl.live.learning import learn
 
-        return learn(self, policies, measure, evolve, self.steering(None, every, budget)[1], advance)
+        return learn(self, policies, measure, evolve, self.steering(None, every, budget)[1], advance, anyway=anyway)
 
     def export(self, what: str, folder: str | Path, *, force: bool = False) -> str:
         """Write the history as a "recording", as "csv" tables or as "warc" bodies; return what was written."""

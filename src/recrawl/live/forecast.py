@@ -64,8 +64,7 @@ def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
         memory.begin_cycle()
     due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
     eligible = memory.eligible()
-    alive = int((memory.known & ~memory.gone).sum())
-    explainer, budget = explainer_of(policy), plan.visits_among(alive)
+    explainer, budget = explainer_of(policy), plan.visits_among(int(memory.held().sum()), int(memory.unfetched().sum()))
     asked = int(eligible.sum()) if explainer is None else min(budget, int(eligible.sum()))
     policy.begin(memory, due_at or 0.0)
     ranked = policy.choose(memory, asked, due_at or 0.0) if asked else NO_PAGES

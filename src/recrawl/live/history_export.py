@@ -20,7 +20,10 @@ def to_tables(store: Store) -> Tables:
     """Return the tables of a recording: sites, pages, changes and links."""
     cycles = np.array(store.visited_at(), dtype=np.float64)
     if len(cycles) < 2 or cycles[-1] <= cycles[0]:
-        raise InputError("nothing to export: the crawl needs at least two cycles")
+        raise InputError(
+            f"too little history: {len(cycles)} cycles with visits, and it takes two to see a change; "
+            "let the crawl run first (recrawl run --cycles 2), the more cycles the better"
+        )
     pages = _pages(store, cycles)
     return {
         "sites": _sites(store, float(cycles[-1] - cycles[0])),

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from recrawl.clock import Clock
 from recrawl.live.recorder import Noted
+from recrawl.spans import iso_of
 from recrawl.visits import Outcome
 
 MAX_BYTES = 64 << 20  # then the log becomes log.1.jsonl, and a new one begins
@@ -42,7 +43,7 @@ class Journal:
         if self._file is None:
             return
         try:
-            line = json.dumps({"at": round(self.clock.now(), 6), "event": event, **what})
+            line = json.dumps({"at": iso_of(self.clock.now()), "event": event, **what})
             self._file.write(line + "\n")
             if event != "visit":
                 self._file.flush()

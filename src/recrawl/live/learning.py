@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from recrawl.errors import InputError
+import numpy as np
+
+from recrawl.errors import InputError, StoreError
 from recrawl.evaluate.compare import Comparison
+from recrawl.evaluate.statistics import LEVEL, paired_test
 from recrawl.live import choice
 from recrawl.plan import Plan
 from recrawl.progress import Advance
@@ -16,13 +19,25 @@ from recrawl.report.comparison_report import compare
 if TYPE_CHECKING:
     from recrawl.live.facade import Crawl
 
+CHANCE = 0.5  # p-values above this say nothing at all
 EVOLVED = "models/evolved.json"  # within the crawl's folder
 
 
-def learn(crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, advance: Advance) -> choice.PolicyChoice:
-    """Compare the candidates on the crawl's history, and keep the best in models/policy.json."""
+def learn(
+    crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, advance: Advance, *, anyway: bool = False
+) -> choice.PolicyChoice:
+    """Compare the candidates on the crawl's history, and keep in models/policy.json what `auto` means from now on.
+
+    That is the best candidate if it beats what `auto` meant so far by a paired t-test over the cycles, at 95% whatever
+    the number of candidates (Bonferroni), or `anyway`; otherwise it stays as it was.
+    """
     recording, directory = crawl.history(), crawl.directory
     names = split_specs(policies)
+    try:
+        now = choice.resolve(directory, choice.AUTO)
+    except StoreError:  # what was learnt before cannot be used: begin anew
+        now = choice.DEFAULT
+    names = names if now in names else [*names, now]
     if any(".py:" in name for name in names):
         raise InputError("a learnt choice names no code: a policy of your own needs an entry point (docs/plugins.md)")
     if evolve is not None:
@@ -32,14 +47,38 @@ def learn(crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, ad
         choice.write(directory.path / EVOLVED, bred.formula.to_json().encode())
         names.append(choice.within(directory, f"gp:{EVOLVED}"))
     report = compare(recording, names, replace(plan, warmup=0), measure, advance=advance)
-    chosen = _best(report.comparison, plan)
-    names_kept = {choice.without(directory, name): value for name, value in chosen.values.items()}
-    kept = replace(chosen, policy=choice.without(directory, chosen.policy), values=names_kept)
+    chosen = _best(report.comparison, plan, now, anyway)
+    kept = replace(chosen, policy=choice.without(directory, chosen.policy))
     choice.save(directory, kept)
-    return replace(kept, notes=report.notes)
+    return replace(kept, notes=(*report.notes, *kept.notes))
 
 
-def _best(comparison: Comparison, plan: Plan) -> choice.PolicyChoice:
+def _best(comparison: Comparison, plan: Plan, now: str, anyway: bool) -> choice.PolicyChoice:
     measure = comparison.measures[0]
     values = {policy: comparison.summary(policy, measure).mean for policy in comparison.ranking(measure)}
-    return choice.PolicyChoice(comparison.best(measure) or "age", measure.spec, plan.cycle_days, values)
+    best = comparison.best(measure) or now
+    p, cycles = _p_value(comparison, best, now)
+    sure = best == now or p < 1 - LEVEL
+    notes = () if sure else (f"{_lead(best, now, values)} over {cycles} cycles, p = {p:.2g}: {_missing(p)}",)
+    return choice.PolicyChoice(best if sure or anyway else now, measure.spec, plan.cycle_days, values, notes)
+
+
+def _p_value(comparison: Comparison, best: str, now: str) -> tuple[float, int]:
+    """Return the p-value of "best is better than now", paired by cycle and corrected for the candidates; and cycles."""
+    runs = comparison.curves[:, 0, 0, :]
+    one, other = (runs[comparison.policies.index(policy)] for policy in (best, now))
+    told = ~np.isnan(one - other)
+    p = paired_test(one[told], other[told]).p if told.sum() > 1 else np.nan
+    return (1.0 if np.isnan(p) else min(1.0, p * max(1, len(comparison.policies) - 1))), int(told.sum())
+
+
+def _lead(best: str, now: str, values: dict[str, float]) -> str:
+    if values[best] == values[now]:
+        return f"{best} is no better than {now}"
+    return f"{best} is ahead of {now} ({values[best]:.4g} and {values[now]:.4g})"
+
+
+def _missing(p: float) -> str:
+    if p > CHANCE:
+        return "that may be chance; more cycles, or more pages that change, would tell"
+    return "not enough to be sure; a few cycles more may tell"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -18,7 +18,9 @@ SPARE = 1024  # room for new pages, at least
 LARGE = 1_000_000  # from here on, room for a quarter more pages instead of as many again
 
 
-def rebuild(store: Store, policy: Policy, plan: Plan, pages: Rows | None = None) -> Memory:
+def rebuild(
+    store: Store, policy: Policy, plan: Plan, pages: Rows | None = None, worth: Mapping[int, float] | None = None
+) -> Memory:
     """Replay all recorded visits, cycle by cycle, into a new memory and the policy.
 
     The memory has room for more pages than there are: pages found during a cycle can be visited in it. When the room
@@ -26,6 +28,8 @@ def rebuild(store: Store, policy: Policy, plan: Plan, pages: Rows | None = None)
     """
     rows = store.load_index() if pages is None else pages
     memory = _columns(store, rows, plan)
+    if worth:  # of the hosts that are known now; a page found later counts as any other until the next start
+        memory.importance = np.array([worth.get(host, 1.0) for host in memory.site.tolist()])
     known = _Known(rows, memory)
     due = store.due_at()
     for piece in store.visits_in_order():

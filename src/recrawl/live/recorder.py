@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from recrawl.columns import PageIds
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
@@ -53,7 +54,7 @@ class Arrived(NamedTuple):
 
 
 class Recorder:
-    """Records the visits of a round; `rows` and `found` are what they showed, once on disk."""
+    """Records visits; `rows` and `found` are what they showed, once on disk."""
 
     def __init__(
         self,
@@ -77,8 +78,14 @@ class Recorder:
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
     def begin(self, cycle: int) -> None:
-        """Begin a round of visits of this cycle."""
+        """Begin the visits of this cycle."""
         self._cycle, self.rows, self.found = cycle, {}, []
+
+    def take(self) -> tuple[dict[int, tuple[float, ...]], PageIds]:
+        """Return what the visits recorded since the last time showed: rows by page, and the pages discovered."""
+        rows, found = self.rows, np.array(self.found, dtype=np.int64)
+        self.rows, self.found = {}, []
+        return rows, found
 
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""
@@ -106,7 +113,7 @@ class Recorder:
                 if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
                     new_links[i] = (0, 0)
             self.store.add_visits(self._cycle, records, new_links)
-            self._keep_manners()
+            keep_manners(self.store, self.fetcher)
             self._keep_feeds(arrived)
         self.found += sorted(page for pages in discovered.values() for page in pages)
         for each, record, new in zip(arrived, records, new_links, strict=True):
@@ -119,12 +126,7 @@ class Recorder:
     def keep_manners(self) -> None:
         """Put on disk at once what politeness must not forget, before the next request."""
         with self.store.transaction():
-            self._keep_manners()
-
-    def _keep_manners(self) -> None:
-        """Keep what politeness must not forget: every host's gate and robots.txt."""
-        self.store.keep_gates((state.host, _json(state)) for state in self.fetcher.gate.export_changed())
-        self.store.keep_robots((record.origin, _json(record)) for record in self.fetcher.robots.export_changed())
+            keep_manners(self.store, self.fetcher)
 
     def _keep_feeds(self, arrived: Sequence[Arrived]) -> None:
         """Keep the feeds that pages name, and how many pages of each template were discovered."""
@@ -176,6 +178,12 @@ class Recorder:
         self._known.update(found)
         pages.update(found)
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def keep_manners(store: Store, fetcher: Fetcher) -> None:
+    """Keep what politeness must not forget, within a transaction: every host's gate and robots.txt."""
+    store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())
+    store.keep_robots((record.origin, _json(record)) for record in fetcher.robots.export_changed())
 
 
 def _json(state: HostState | RobotsRecord) -> str:

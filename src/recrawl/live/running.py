@@ -66,6 +66,9 @@ def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, st
         if session.policy.fault is not None:
             journal.note("handover", fault=session.policy.fault)
         view.end(session, went_through)
+        if not view.counts().keys() & {"first", "changed", "unchanged", "gone"}:
+            for line in session.world.standing.hints():
+                view.say(line)
         for note in notes_of(session.policy):
             if note not in told:
                 told.add(note)

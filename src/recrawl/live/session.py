@@ -8,19 +8,23 @@ import json
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.cycle import EveryPage, run_cycle
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.robots import RobotsRecord
+from recrawl.live.adding import take_in
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
 from recrawl.live.config import CrawlConfig, with_hosts
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.rebuild import rebuild
+from recrawl.live.rebuild import fill, rebuild
 from recrawl.live.recorder import Noted, Recorder
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.store import Store, told
@@ -32,6 +36,7 @@ from recrawl.policies.catalogue import make_policy
 from recrawl.policies.guarded import Guarded
 from recrawl.policies.signalled import Signalled
 from recrawl.policy import Setting
+from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 
 LOOK_AGAIN_S = 60.0
@@ -59,7 +64,9 @@ class Session:
         self.config = config or directory.config()
         self.watch = watch
         self.stopped = False
+        self.at_once = False  # True: the next cycle does not wait until it is due
         self._clock = clock or SystemClock()
+        self._site = cache(self.config.site)
 
     def __enter__(self) -> Session:
         with ExitStack() as stack:
@@ -84,6 +91,7 @@ class Session:
             self.runner = stack.enter_context(asyncio.Runner())
             self._spare_collector(stack)
             self._open_fetcher(stack)
+            self._closing = stack.enter_context(ExitStack())
             self._rebuild()
 
     def _spare_collector(self, stack: ExitStack) -> None:
@@ -94,10 +102,11 @@ class Session:
         gc.set_threshold(*COLLECT_AFTER)
 
     def _open_fetcher(self, stack: ExitStack) -> None:
-        scope = with_hosts(self.config, self.store.hosts_added(), year_of(self.clock.now()))
+        scope = self._scope()
         self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
+        self.fetcher.gate.own_delay_s = lambda host: self._site(host).delay_s
         self.fetcher.gate.restore(HostState(**json.loads(state)) for state in self.store.gates())
         self.fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in self.store.robots())
         discovery = DiscoveryBudget()
@@ -106,6 +115,22 @@ class Session:
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
         self.fetcher.keep_manners = self.recorder.keep_manners
         self.signals = Signals(self.store, self.fetcher, scope, discovery) if self.config.signals else None
+
+    def _use_scope(self) -> None:
+        """Let everybody who asks use the scope as it is now."""
+        self.fetcher.scope = self.recorder.scope = scope = self._scope()
+        if self.signals is not None:
+            self.signals.scope = scope
+
+    def _scope(self) -> Scope:
+        """Return the scope; pages that were out of it are tried again if it is another than last time."""
+        scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
+        told = repr(replace(scope, year=None))
+        if self.store.meta("scope") != told:
+            with self.store.transaction():
+                self.store.set_meta("scope", told)
+                self.store.unbar(Bar.OUT_OF_SCOPE)
+        return scope
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
@@ -116,11 +141,25 @@ class Session:
         if self.signals is not None:
             policy = Signalled(policy, self.signals.hints)
         self.policy = Guarded(policy, make_policy("age", setting))
-        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages)
+        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages, self._importance())
         self._pages = None
+        self._closing.close()
         self.world = LiveWorld(
-            self.recorder, self.signals, self.memory, self.plan.seed, self.runner, self.clock.stopping, self.heard
+            self.recorder,
+            self.signals,
+            self.memory,
+            self.plan.seed,
+            self.runner,
+            self.clock.stopping,
+            self.heard,
+            self._site,
         )
+        self._closing.callback(self.world.close)
+
+    def _importance(self) -> dict[int, float]:
+        """Return what pages of a host are worth, by its number, where the settings say so."""
+        worth = {host: self._site(name).importance for host, name in self.store.hosts().items()}
+        return worth if any(site.importance != 1 for site in self.config.sites) else {}
 
     # -- cycles -----------------------------------------------------------------------------------------------------
 
@@ -138,7 +177,7 @@ class Session:
     def next_due_at(self) -> float:
         """When the next cycle's visits are due: a cycle after the last, at once for the first or an interrupted one."""
         last = self.store.last_due_at()
-        return self.clock.now() if last is None or self.store.running() else last + self.plan.cycle_days
+        return self.clock.now() if last is None or self.at_once or self.store.running() else last + self.plan.cycle_days
 
     def wait_until(self, at: float) -> None:
         """Sleep until a day comes, or the crawl is told to stop; the calendar is looked at again every minute."""
@@ -160,22 +199,38 @@ class Session:
         at, budget = self._open_cycle() if running is None else (running.at, running.budget)
         cycle = self.memory.cycle + (running is None)
         chooser = EveryPage(self.policy) if cycle <= self.plan.warmup else self.policy
-        cap, resumed = self.plan.site_cap, running is not None
-        run_cycle(self.world, self.memory, chooser, budget, at, site_cap=cap, resumed=resumed)
+        cap, share = self.plan.site_cap, 1.0 if cycle <= self.plan.warmup else self.plan.discovery
+        self.world.hurries = cycle > self.plan.warmup
+        run_cycle(
+            self.world, self.memory, chooser, budget, at, site_cap=cap, discovery=share, resumed=running is not None
+        )
         with self.store.transaction():
             self.store.finish_cycle(cycle)
 
     def _open_cycle(self) -> tuple[float, int]:
         """Note that the next cycle begins; return when its visits are due, and how many there are."""
+        self._take_in()
         if len(self.store.index) > 0.9 * len(self.memory):
             self._rebuild()
         at, cycle = max(self.next_due_at(), self.clock.now()), self.memory.cycle + 1
+        self.at_once = False
         budget = self.budget_of(cycle)
         with self.store.transaction():
             self.store.open_cycle(cycle, at, budget, self.policy_name)
         return at, budget
 
+    def _take_in(self) -> None:
+        """Take in the pages that were added while this process holds the crawl."""
+        known = len(self.store.index)
+        with self.store.transaction():
+            asked = self.store.take_asked()
+            if asked:
+                take_in(self.store, [url for url, _ in asked], [at for _, at in asked])
+        if asked:
+            self.memory.learn_of(fill(self.store, self.memory, known, self.plan.seed), self.clock.now())
+            self._use_scope()
+
     def budget_of(self, cycle: int) -> int:
         """Visits in a cycle: in the warm-up all pages, later the plan's budget for the pages known now."""
-        alive = int((self.memory.known & ~self.memory.gone).sum())
-        return alive if cycle <= self.plan.warmup else self.plan.visits_among(alive)
+        held, waiting = int(self.memory.held().sum()), int(self.memory.unfetched().sum())
+        return held + waiting if cycle <= self.plan.warmup else self.plan.visits_among(held, waiting)

@@ -98,7 +98,7 @@ class Signals:
         known = [(page, entry) for page, entry in zip(numbers.tolist(), entries, strict=True) if page >= 0]
         strange = [e.url for page, e in zip(numbers.tolist(), entries, strict=True) if page < 0]
         fresh = [url for url in strange if self.discovery.admit(url)]
-        self.store.add_pages(fresh, [host_of(url) for url in fresh], at)
+        self.store.add_pages(fresh, [host_of(url) for url in fresh], at, announced=True)
         return len(fresh), self._announce(known, at, last_visit)
 
     def _announce(self, known: Sequence[tuple[int, FeedEntry]], at: float, last_visit: FloatArray) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 
 from recrawl.columns import PageIds
 from recrawl.errors import StoreError
+from recrawl.live.store_bars import StoredBars
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_file import check_file, connect, told
 from recrawl.live.store_history import StoredHistory
@@ -33,7 +34,7 @@ __all__ = ["Store", "told"]
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
 
 
-class Store(StoredVisits, StoredCycles, StoredHistory):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
@@ -113,8 +114,14 @@ class Store(StoredVisits, StoredCycles, StoredHistory):
         at: float | Sequence[float],
         found_on: Sequence[int] | None = None,
         hashes: Hashes | None = None,
+        *,
+        announced: bool = False,
     ) -> PageIds:
-        """Add the URLs that are not known yet, within a transaction; return every URL's page."""
+        """Add the URLs that are not known yet, within a transaction; return every URL's page.
+
+        Pages that are neither found on another (`found_on`) nor announced by a sitemap were added by the user: their
+        hosts are the crawl's scope where its settings name none.
+        """
         if not urls:
             return np.empty(0, dtype=np.int64)
         from recrawl.urls.urlindex import url_hashes
@@ -128,6 +135,8 @@ class Store(StoredVisits, StoredCycles, StoredHistory):
             "insert into pages (page, url, url_hash, host, first_seen_at, found_on) values (?, ?, ?, ?, ?, ?)",
             [(numbers[i], urls[i], keys[i], self.host(hosts[i]), times[i], parents[i]) for i in fresh.tolist()],
         )
+        if found_on is None and not announced:
+            self.db.executemany("update hosts set added = 1 where name = ?", [(name,) for name in set(hosts)])
         return pages
 
     def page_of(self, url: str) -> int | None:

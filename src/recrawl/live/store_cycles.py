@@ -73,12 +73,26 @@ class StoredCycles:
         """How many visits of a cycle are recorded."""
         return int(self.db.execute("select count(*) from visits where cycle = ?", (cycle,)).fetchone()[0])
 
+    def visits_by_host(self, cycle: int) -> dict[str, int]:
+        """How many visits of a cycle each host has had."""
+        rows = self.db.execute(
+            "select h.name, count(*) from visits v join pages p on p.page = v.page join hosts h on h.host = p.host"
+            " where v.cycle = ? group by h.name",
+            (cycle,),
+        )
+        return dict(rows.fetchall())
+
     def plan(self, cycle: int, number: int, pages: Sequence[int]) -> None:
         """Note the pages of a cycle's round, in their order: planned until their visits are recorded."""
         self.db.executemany(
-            "insert or ignore into plan (cycle, round, rank, page) values (?, ?, ?, ?)",
+            "insert or replace into plan (cycle, round, rank, page) values (?, ?, ?, ?)",
             [(cycle, number, rank, page) for rank, page in enumerate(pages)],
         )
+
+    def last_round(self, cycle: int) -> int:
+        """Return the number of the last round of a cycle that has pages in the plan; 0: none."""
+        ask = "select coalesce(max(round), 0) from plan where cycle = ?"
+        return int(self.db.execute(ask, (cycle,)).fetchone()[0])
 
     def planned(self, cycle: int) -> PageIds:
         """Return the pages of a cycle that are chosen and not visited yet, in their order."""

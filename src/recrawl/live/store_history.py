@@ -50,17 +50,24 @@ class StoredHistory:
         return self.db.execute(ask, values).fetchone()[0]
 
     def pages(
-        self, *, contains: str = "", changed: bool = False, sort: str = "changes", limit: int = 50
+        self,
+        *,
+        contains: str = "",
+        changed: bool = False,
+        since: float | None = None,
+        sort: str = "changes",
+        limit: int = 50,
     ) -> list[dict[str, Any]]:
-        """Return pages with their counts; `contains` filters by a part of the URL."""
+        """Return pages with their counts; `contains` filters by a part of the URL, `since` by the last time."""
+        last = "last_change_at" if changed else "last_visit_at"
         rows = self.db.execute(
             "select p.page, p.url, coalesce(p.title, ''), count(v.visit) as visits,"
             f" coalesce(sum(v.outcome = {int(Outcome.CHANGED)}), 0) as changes, max(v.at) as last_visit_at,"
             f" max(case when v.outcome = {int(Outcome.CHANGED)} then v.at end) as last_change_at,"
             f" coalesce(max(v.outcome = {int(Outcome.GONE)}), 0) as gone"
             " from pages p left join visits v on v.page = p.page where instr(p.url, ?) or ? = ''"
-            f" group by p.page having changes >= ? order by {SORTS[sort]} limit ?",
-            (contains, contains, int(changed), limit),
+            f" group by p.page having changes >= ? and (? is null or {last} >= ?) order by {SORTS[sort]} limit ?",
+            (contains, contains, int(changed), since, since, limit),
         ).fetchall()
         names = ("page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
         return [dict(zip(names, row, strict=True)) for row in rows]

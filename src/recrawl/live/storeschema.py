@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 APPLICATION_ID = 0x72637277  # "rcrw"
-FORMAT = 2
+FORMAT = 3
 
 TABLES = """
 create table meta (
@@ -14,6 +14,7 @@ create table meta (
 create table hosts (
     host integer primary key,
     name text not null unique,
+    added integer not null default 0,      -- 1: the user added pages of it, so it is in the scope
     gate text,                             -- politeness state as JSON, so that a restart keeps the delay
     signals_true integer not null default 0,   -- visits to pages that the host said had changed, and had
     signals_false integer not null default 0   -- ... and had not
@@ -42,6 +43,21 @@ create table pages (
     links_digest blob,                     -- of its links as last seen: the same digest, the same links
     misses integer not null default 0      -- answers "not found" in a row
 ) strict;
+
+create table barred (                      -- pages that are not visited, and why (recrawl.eligibility.Bar)
+    page integer primary key,
+    reason integer not null
+) strict;
+
+create table host_bars (                   -- hosts that are not visited now, and why
+    host integer primary key,
+    reason integer not null
+) strict;
+
+create table asked_for (                   -- pages added while a process holds the crawl: it takes them in
+    url text primary key,
+    at real not null
+) strict, without rowid;
 
 create table cycles (
     cycle integer primary key,

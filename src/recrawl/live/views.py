@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recrawl.errors import InputError
-from recrawl.live.bodies import Bodies
+from recrawl.live.bodies import Bodies, Place
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store
 from recrawl.see.page import see_page
@@ -27,20 +28,51 @@ class PageStory:
 
 def show(directory: CrawlDirectory, store: Store, url: str) -> PageStory:
     """Return the story of a page, by its URL."""
+    page, href = page_of(directory, store, url)
+    return PageStory(page, href, store.title(page), store.visits_to(page), last_diff(directory, store, page, href))
+
+
+def page_of(directory: CrawlDirectory, store: Store, url: str) -> tuple[int, str]:
+    """Find a page by its URL; return its number and its URL in normal form."""
     href = normalise(url)
     page = store.page_of(href) if href else None
-    if page is None:
+    if page is None or href is None:
         near = store.url_like(url)
         raise InputError(f"no page {url!r} in {directory.path}" + (f"; did you mean {near}?" if near else ""))
-    diff = last_diff(directory, store, page, href or url)
-    return PageStory(page, href or url, store.title(page), store.visits_to(page), diff)
+    return page, href
+
+
+def text_at(directory: CrawlDirectory, store: Store, url: str, at: float) -> tuple[float, str]:
+    """Return when the version of a page that we held at a time was taken, and its main text."""
+    page, href = page_of(directory, store, url)
+    held = [(taken_at, place) for taken_at, _, place in store.bodies_of(page) if taken_at <= at]
+    if not held:
+        raise InputError(f"{url!r} has no version from before that time whose body was kept")
+    taken_at, place = held[-1]
+    return taken_at, see_page(Bodies(directory.warc).read(place), href).main_text
+
+
+def diff(directory: CrawlDirectory, store: Store, url: str, old: int, new: int) -> dict[str, Any]:
+    """Return what changed in a page's main text between two of its versions (from 1, or back from -1)."""
+    page, href = page_of(directory, store, url)
+    versions = store.bodies_of(page)
+    for number in (old, new):
+        if not number or abs(number) > len(versions):
+            raise InputError(
+                f"{url!r} has {len(versions)} versions whose bodies were kept; there is no version {number}"
+            )
+    one, two = (versions[number - 1 if number > 0 else number] for number in (old, new))
+    lines = _difference(directory, [one[2], two[2]], href)
+    return {"url": href, "versions": len(versions), "old_at": one[0], "new_at": two[0], "lines": lines}
 
 
 def last_diff(directory: CrawlDirectory, store: Store, page: int, url: str, context: int = 1) -> list[str]:
     """Return the lines that the last change removed (-) and added (+), from the stored bodies."""
     places = [place for _, _, place in store.bodies_of(page)[-2:]]
-    if len(places) < 2:
-        return []
+    return _difference(directory, places, url, context) if len(places) == 2 else []
+
+
+def _difference(directory: CrawlDirectory, places: Sequence[Place], url: str, context: int = 1) -> list[str]:
     bodies = Bodies(directory.warc)
     old, new = (see_page(bodies.read(place), url).main_text.splitlines() for place in places)
     return [

@@ -1,27 +1,32 @@
 """The live web as a world: visits go out politely, and each is on disk before it counts.
 
-Pages are asked host by host, one after the other in the policy's order, many hosts at once. What comes in is recorded
+Pages are asked host by host, each host in its own lane (live.lanes), in the policy's order. What comes in is recorded
 in small groups (live.recorder); a page whose visit was not recorded is still in the plan, and is asked again after a
-restart.
+restart. A page that cannot be asked is barred, with the reason (live.standing), and costs no budget.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict, deque
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 import numpy as np
 
+from recrawl.clock import DAY_S
 from recrawl.columns import PageIds
 from recrawl.cycle import Opening
+from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.live.bodies import Bodies
+from recrawl.live.config import SiteSettings
 from recrawl.live.judge import judge, validators_of, words_changed
+from recrawl.live.lanes import Lanes
 from recrawl.live.rebuild import fill
 from recrawl.live.recorder import Arrived, Recorder
 from recrawl.live.signals import Heard, Signals
+from recrawl.live.standing import Standing
 from recrawl.live.store import Store
 from recrawl.live.store_visits import Copy
 from recrawl.memory import Memory
@@ -29,9 +34,10 @@ from recrawl.see.page import see_page
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome, Visits, no_pages
 
-AHEAD = 32  # pages of a host that are looked up at once
-HOSTS_AT_ONCE = 256
-DRAIN_S = 8.0  # how long visits under way may take when the crawl is told to stop
+LEAST_CYCLE_S = 10.0  # however short the cycles, hosts get this long to answer
+MANY_S = 1e9  # a cycle is never longer
+T = TypeVar("T")
+LEAST_S = 1e-3  # a host takes no more than a thousand requests a second
 
 
 class StoppedError(Exception):
@@ -50,7 +56,9 @@ class LiveWorld:
         runner: asyncio.Runner,
         stopping: asyncio.Event,
         heard: Callable[[Heard], None] = lambda _: None,
+        site: Callable[[str], SiteSettings] = lambda _: SiteSettings(),
     ) -> None:
+        self.site = site  # what holds for a host alone
         self.recorder = recorder
         self.signals = signals  # None: what sites say of their pages is not asked for
         self.memory = memory
@@ -61,15 +69,38 @@ class LiveWorld:
         self.store: Store = recorder.store
         self.bodies: Bodies = recorder.bodies
         self.fetcher: Fetcher = recorder.fetcher
+        self.standing = Standing(self.store, self.fetcher, memory)
+        self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping)
+        self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
         self._cycle = 0
         self._round = 0
+        self._asked: Counter[str] = Counter()  # pages asked for in this cycle, by host
+        self.hurries = True  # False: a cycle takes as long as its visits take
+        self.room_s: float | None = None  # seconds that a cycle's visits may take; None: until the next is due
+        self._ends_s = np.inf  # on the monotonic clock
+
+    @property
+    def under_way(self) -> int:
+        """Pages that were chosen and are neither recorded nor released."""
+        return len(self._pending)
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Listen to what sites say, once a cycle, and return what was planned and spent before a restart."""
-        self._cycle = cycle
-        spent = self.store.visits_in(cycle)
-        heard, announced = self._hear(at, budget - spent)
-        return Opening(announced, spent + heard, self.store.planned(cycle))
+        self._cycle, self._round, spent = cycle, self.store.last_round(cycle), self.store.visits_in(cycle)
+        lasts_s = max(self.memory.cycle_days * DAY_S, LEAST_CYCLE_S) if self.room_s is None else self.room_s
+        self._ends_s = self.fetcher.clock.monotonic_s() + lasts_s if self.hurries else np.inf
+        self._asked = Counter(self.store.visits_by_host(cycle)) if spent else Counter()
+        self.recorder.begin(cycle)
+        self.standing.begin()
+        probes = self.runner.run(self._unless_stopped(self.standing.probe()))
+        self.standing.write(cycle, [])
+        heard, announced = self._hear(at, budget - spent - probes)
+        return Opening(announced, spent + probes + heard, self.store.planned(cycle))
+
+    def close(self) -> None:
+        """Give up what is under way."""
+        self.runner.run(self.lanes.close())
+        self.runner.run(self.standing.close())
 
     def _hear(self, at: float, budget: int) -> tuple[int, PageIds]:
         """Read the sitemaps and feeds that are due; return what that took of the budget, and the pages they named."""
@@ -84,7 +115,7 @@ class LiveWorld:
         pages = fill(self.store, self.memory, known, self.seed) if len(self.store.index) > known else no_pages()
         return found.visits, pages
 
-    async def _unless_stopped(self, hearing: Coroutine[Any, Any, Heard]) -> Heard:
+    async def _unless_stopped(self, hearing: Coroutine[Any, Any, T]) -> T:
         task = asyncio.ensure_future(hearing)
         stop = asyncio.ensure_future(self.stopping.wait())
         await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -96,18 +127,46 @@ class LiveWorld:
         return task.result()
 
     def visit(self, pages: PageIds, at: float) -> Visits:
-        """Visit the pages; returns when all are recorded. Raises StoppedError if the crawl is told to stop before."""
+        """Visit the pages, as long as the round lasts; raises StoppedError if the crawl is told to stop meanwhile."""
         self._round += 1
-        self.recorder.begin(self._cycle)
+        chosen = dict(zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True))
         with self.store.transaction():
-            self.store.plan(self._cycle, self._round, pages.tolist())
-        self.runner.run(self._visit_all(pages))
-        if len(self.recorder.rows) < len(pages):
+            self.store.plan(self._cycle, self._round, list(chosen))
+        self._pending |= chosen
+        self.memory.bars.page[pages] = Bar.UNDER_WAY
+        self.lanes.add((page, host_of(url)) for page, url in chosen.items())
+        self._release()
+        self.runner.run(self._visit_round(len(chosen)))
+        self._release()
+        if self.stopping.is_set() and self._pending.keys() - self.recorder.rows.keys():
             raise StoppedError
-        return self._visits(pages)
+        return self._visits()
 
-    def _visits(self, pages: PageIds) -> Visits:
-        rows, found = self.recorder.rows, np.array(self.recorder.found, dtype=np.int64)
+    def _release(self) -> None:
+        """Bar what was turned away, and let go of what will not be asked in this cycle."""
+        for page in self.lanes.shut:
+            self.standing.fill_up(page)
+        released, self.lanes.released, self.lanes.shut = self.lanes.released, [], []
+        for page in released:
+            del self._pending[page]
+            self.memory.bars.page[page] = Bar.OPEN
+        self.standing.write(self._cycle, released)
+
+    def _room(self, host: str) -> int:
+        """How many requests a host can take before the cycle ends."""
+        gate = self.fetcher.gate
+        left_s = min(self._ends_s - self.fetcher.clock.monotonic_s(), MANY_S) - gate.ready_in_s(host)
+        room = 0 if left_s <= 0 else 1 + int(left_s / max(gate.pace_s(host), LEAST_S))
+        cap = self.site(host).cap
+        return min(room, cap - self._asked[host]) if cap else room
+
+    def _visits(self) -> Visits:
+        """Return the visits recorded since the last time, in the order in which their pages were chosen."""
+        rows, found = self.recorder.take()
+        pages = np.array([page for page in self._pending if page in rows], dtype=np.int64)
+        for page in pages.tolist():
+            del self._pending[page]
+        self.memory.bars.page[pages] = Bar.OPEN
         if len(found):
             fill(self.store, self.memory, int(found.min()), self.seed)
         columns = np.array([rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 6).T
@@ -122,50 +181,27 @@ class LiveWorld:
             length=columns[5],
         )
 
-    async def _visit_all(self, pages: PageIds) -> None:
-        queues: dict[str, deque[int]] = defaultdict(deque)
-        for page, url in zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True):
-            queues[host_of(url)].append(page)
-        waiting = deque(queues.values())
-        workers = [asyncio.ensure_future(self._work(waiting)) for _ in range(min(HOSTS_AT_ONCE, len(waiting)))]
+    async def _visit_round(self, new: int) -> None:
         recording = asyncio.ensure_future(self.recorder.record_in_time())
         try:
-            await self._until_done(workers, recording)
+            await self.lanes.run(recording, new)
         finally:
-            for task in (*workers, recording):
-                task.cancel()
-            await asyncio.gather(*workers, recording, return_exceptions=True)
+            if self.stopping.is_set():
+                await self.lanes.close()
+            recording.cancel()
+            await asyncio.gather(recording, return_exceptions=True)
         self.recorder.record()
 
-    async def _until_done(self, workers: Sequence[asyncio.Future[None]], recording: asyncio.Future[None]) -> None:
-        """Wait for the workers; when told to stop, only a little longer. An error of any of them ends the wait."""
-        stop: asyncio.Future[Any] = asyncio.ensure_future(self.stopping.wait())
-        left: set[asyncio.Future[Any]] = set(workers)
-        try:
-            while left and not self.stopping.is_set():
-                everyone = left | {recording, stop}
-                done, _ = await asyncio.wait(everyone, return_when=asyncio.FIRST_COMPLETED)
-                left -= done
-                for task in done:
-                    if not task.cancelled():
-                        task.result()
-            if left:
-                await asyncio.wait(left, timeout=DRAIN_S)
-        finally:
-            stop.cancel()
-
-    async def _work(self, waiting: deque[deque[int]]) -> None:
-        while waiting and not self.stopping.is_set():
-            queue = waiting.popleft()
-            while queue and not self.stopping.is_set():
-                for copy in self.store.copies([queue.popleft() for _ in range(min(AHEAD, len(queue)))]):
-                    if self.stopping.is_set():
-                        return
-                    await self._ask(copy)
-
-    async def _ask(self, copy: Copy) -> None:
+    async def _ask(self, page: int) -> None:
+        (copy,) = self.store.copies([page])
         validators = validators_of(copy)
-        result = await self.fetcher.fetch(Request(copy.url, validators))
+        host = host_of(copy.url)
+        self._asked[host] += 1
+        result = await self.fetcher.fetch(Request(copy.url, validators, self.site(host).headers))
+        if self.standing.turned_away(page, result):
+            self.lanes.released.append(page)
+            return
+        self.standing.note_visit(page, result)
         record, seen = judge(copy, result, validators)
         if record.outcome == Outcome.CHANGED and seen is not None:
             record = record._replace(change_size=words_changed(self._old_text(copy), seen.main_text))

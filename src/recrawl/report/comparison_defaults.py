@@ -1,6 +1,6 @@
 """What a comparison compares, measures and writes unless told otherwise; imports nothing, so that --help is quick."""
 
-POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),oracle"
+POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),learned,oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,Age,Delay,ChangesFound,NewLinks,Unvisited@30d"
 CURVE = (0.01, 0.02, 0.05, 0.1)  # budgets of the budget curves, as shares of the pages
 PLOTS = ("overview", "cycles", "budgets")

@@ -52,6 +52,8 @@ class RecordedWorld:
     `copies` the crawler knows of the pages that exist when the window opens but has yet to fetch them, as a live one.
     """
 
+    under_way = 0  # every visit is answered at once
+
     def __init__(
         self, recording: Recording, *, discover: str = "links", links: bool | None = None, copies: bool = True
     ) -> None:
