@@ -24,6 +24,7 @@ LAYERS = [
         "arguments",
         "visits",
         "copies",
+        "eligibility",
         "memory",
         "plan",
         "policy",

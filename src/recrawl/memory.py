@@ -14,6 +14,7 @@ import numpy.typing as npt
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
 from recrawl.compiled import kernel
 from recrawl.copies import Copies
+from recrawl.eligibility import Bar, Bars, first_visits
 from recrawl.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
@@ -63,6 +64,9 @@ class Memory:
         self.new_links = np.zeros((size, 2), dtype=np.int32)  # internal, external, over all visits
         self._site_cap = 0
         self._site_visits = np.zeros(max(int(self.site.max(initial=-1)) + 1, sites), dtype=np.int64)
+        self._site_firsts = np.zeros_like(self._site_visits)  # visits to pages without a copy, in this cycle
+        self._admitted: BoolArray | None = None  # pages without a copy that may be visited now; None: all
+        self.bars = Bars(size, len(self._site_visits))  # for the loop and the world; policies ask `eligible`
 
     def __len__(self) -> int:
         return len(self.known)
@@ -84,14 +88,49 @@ class Memory:
         self.cycle += 1
         self._site_cap = site_cap
         self._site_visits[:] = 0
+        self._site_firsts[:] = 0
+        self._admitted = None
 
     def eligible(self) -> BoolArray:
-        """Pages that may be visited now: known, not gone, not yet visited in this cycle, on a site below its cap."""
+        """Pages that may be visited now: known, not gone, not yet visited in this cycle, and nothing bars them.
+
+        What may bar a page: its site's cap, the limit on first visits, and the reasons of `recrawl.eligibility`.
+        """
         may = self.known & ~self.gone
         may &= self.asked < self.cycle
         if self._site_cap:
             may &= (self._site_visits < self._site_cap)[self.site]
+        self.bars.hide(may, self.site)
+        if self._admitted is not None:
+            may &= self._admitted | (self.last_cycle != NEVER)
         return may
+
+    def first_visits_made(self) -> int:
+        """Visits of this cycle to pages that we had no copy of, with those under way."""
+        under_way = (self.bars.page == Bar.UNDER_WAY) & (self.last_cycle == NEVER)
+        return int(self._site_firsts.sum()) + int(np.count_nonzero(under_way))
+
+    def limit_first_visits(self, most: int | None) -> bool:
+        """Let at most so many pages without a copy be visited in this cycle; None: all. Returns if some must wait.
+
+        Sites take turns, weighted by how often a visit to one of their pages has found a change, (X + 1) / (n + 2);
+        within a site come first pages never asked for, then important ones, then those known longest.
+        """
+        self._admitted = None
+        if most is None:
+            return False
+        waiting = np.flatnonzero(self.eligible() & (self.last_cycle == NEVER))
+        room = max(0, most - self.first_visits_made()) if len(waiting) else 0
+        if len(waiting) <= room:
+            return False
+        sites = len(self._site_visits)
+        found, seen = (np.bincount(self.site, weights=column, minlength=sites) for column in (self.changes, self.n))
+        worth = np.zeros(len(waiting)) if self.importance is None else -self.importance[waiting]
+        keys = (self.asked[waiting], worth, self.first_seen[waiting], self.tie[waiting])
+        self._admitted = np.zeros(len(self), dtype=np.bool_)
+        chosen = first_visits(waiting, room, self.site, (found + 1.0) / (seen + 2.0), self._site_firsts, keys)
+        self._admitted[chosen] = True
+        return True
 
     def site_room(self) -> IntArray | None:
         """How many more visits each site may get in this cycle; None where there is no cap."""
@@ -113,6 +152,7 @@ class Memory:
         """Take in what a batch of visits showed."""
         self.learn_of(visits.discovered, float(visits.at[-1]) if len(visits) else np.nan)
         np.add.at(self._site_visits, self.site[visits.pages], 1)
+        np.add.at(self._site_firsts, self.site[visits.pages[self.last_cycle[visits.pages] == NEVER]], 1)
         self.new_links[visits.pages, 0] += visits.new_internal.astype(np.int32)  # a batch has a page at most once
         self.new_links[visits.pages, 1] += visits.new_external.astype(np.int32)
         self.count(visits)

@@ -22,7 +22,6 @@ from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies
 from recrawl.live.store import Store
 from recrawl.live.store_visits import VisitRecord
-from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import url_hashes
@@ -59,8 +58,8 @@ class Recorder:
         self,
         store: Store,
         bodies: Bodies,
-        fetcher: Fetcher,
-        scope: Scope,
+        fetcher: Fetcher | None,
+        scope: Callable[[str], bool],
         discovery: DiscoveryBudget,
         watch: Callable[[Noted], None],
     ) -> None:
@@ -116,6 +115,8 @@ class Recorder:
 
     def _keep_manners(self) -> None:
         """Keep what politeness must not forget: every host's gate and robots.txt."""
+        if self.fetcher is None:  # another crawler fetches
+            return
         self.store.keep_gates((state.host, _json(state)) for state in self.fetcher.gate.export_changed())
         self.store.keep_robots((record.origin, _json(record)) for record in self.fetcher.robots.export_changed())
 

@@ -19,6 +19,7 @@ from recrawl.columns import PageIds
 from recrawl.errors import StoreError
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_history import StoredHistory
+from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT, TABLES
 
@@ -32,7 +33,7 @@ MANY = 200  # rows asked for at once
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
 
 
-class Store(StoredVisits, StoredCycles, StoredHistory):
+class Store(StoredVisits, StoredCycles, StoredHistory, StoredLeases):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:

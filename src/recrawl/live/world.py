@@ -60,6 +60,7 @@ class LiveWorld:
         self.heard = heard
         self.store: Store = recorder.store
         self.bodies: Bodies = recorder.bodies
+        assert recorder.fetcher is not None, "the live web is fetched"
         self.fetcher: Fetcher = recorder.fetcher
         self._cycle = 0
         self._round = 0
