@@ -38,7 +38,7 @@ LAYERS = [
     {"report"},
     {"evolve"},
     {"live"},
-    {"papers", "demo"},
+    {"papers", "demo", "scrapy"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

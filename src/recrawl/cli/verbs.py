@@ -11,6 +11,8 @@ VERBS = {
     "init": "begin a crawl in a new folder",
     "add": "add pages to a crawl",
     "run": "crawl, cycle by cycle",
+    "next": "which pages another crawler should visit now",
+    "report": "what another crawler's visits found",
     "status": "how a crawl stands, also while it runs",
     "pages": "list a crawl's pages with what their visits found",
     "show": "one page: its visits and changes, the last diff, the next visit and why",

@@ -69,6 +69,7 @@ class Planner:
         self.directory = crawl.directory
         self.policy_name = policy
         self.settings = plan
+        self.by_time = True  # False: cycles begin only when told to
         self._clock = clock or SystemClock()
         self._config = self.directory.config()
         with ExitStack() as stack:
@@ -183,14 +184,20 @@ class Planner:
         if self.cycle is not None and not self.cycle.done:
             with self.store.transaction():
                 self.store.finish_cycle(self.cycle.cycle)
+                self.store.drop_plan()
             self.cycle = self.cycle._replace(done=True)
 
     def turn(self, now: float) -> None:
         """Begin the next cycle if the last one's time is over; rebuild what second reports have made out of date."""
         if self.reporting.stale:
             self.rebuild()
-        if self.cycle is None or now >= self.cycle.at + self.settings.cycle_days - 1e-9:
+        if self.cycle is None or (self.by_time and self.is_over(now)):
             self.begin(at=now)
+
+    def is_over(self, at: float | None = None) -> bool:
+        """Whether the last cycle's time is over, or there was none."""
+        now = self._now(at)
+        return self.cycle is None or now >= self.cycle.at + self.settings.cycle_days - 1e-9
 
     def _chooser(self) -> Policy:
         return EveryPage(self.policy) if self.memory.cycle <= self.settings.warmup else self.policy
@@ -222,8 +229,7 @@ class Planner:
     def plan(self, most: int, *, per_host: int = 0) -> list[PlannedVisit]:
         """Return what `next` would, without leasing or changing anything: a dry run."""
         policy, memory = self._from_store()
-        last, cycle_days = self.cycle, self.settings.cycle_days
-        if last is None or self._now(None) >= last.at + cycle_days - 1e-9 or last.done:
+        if self.cycle is None or self.cycle.done or self.is_over():
             memory.begin_cycle(self.settings.site_cap)
         waiting = self.store.waiting(memory.cycle)
         policy.begin(memory, self._latest)
@@ -241,6 +247,7 @@ class Planner:
         at = self.cycle.at if running and self.cycle is not None else self._latest
         self._bar(memory)
         rank = self.store.chosen_in(memory.cycle)
+        most = min(most, budget - (rank - len(waiting)))  # visits that nobody asked for take of the budget too
         chosen: list[PlannedPage] = []
         hosts: Counter[int] = Counter()
         tried = 0
@@ -311,6 +318,12 @@ class Planner:
             if self.store.visits_in(self.cycle.cycle) >= self.cycle.budget:
                 self.finish()
         return reported
+
+    def judge(self, seen: Seen) -> Seen:
+        """Compare a leased page's visit with our copy, to be reported later; `.record.outcome` says what it found."""
+        page = self.store.page_of(normalise(seen.url) or "")
+        assert page is not None, "a page that was leased"
+        return self.reporting.judged(self, page, seen, self._now(seen.at))
 
     def why(self, url: str) -> Forecast:
         """Say when a page will be visited and why, as the policy sees it (`.why` is for people)."""

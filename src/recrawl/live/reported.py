@@ -37,6 +37,7 @@ class Seen:
     last_modified: str = ""
     links: Sequence[str] | None = None  # absolute or relative; with a body they are read from it
     headers: tuple[tuple[str, str], ...] = ()  # of the body's answer, names in lower case
+    record: VisitRecord | None = None  # what was judged before, by Planner.judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ def judge_report(copy: Copy, seen: Seen, at: float, *, held: bool) -> VisitRecor
 
     ValueError where the report says nothing.
     """
+    if seen.record is not None:
+        return seen.record
     told = outcome_named(seen.outcome)
     if told is None and seen.body is not None and seen.status in (0, HTTPStatus.OK):
         return _by_body(copy, seen, at, held)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -87,6 +88,12 @@ class Reporting:
             self.store.release_pages({record.page for record in records} | {page for _, page, _, _ in again})
         outcomes = Counter(Outcome(record.outcome).name.lower() for record in records)
         return Reported(len(records), folded, tuple(sorted(refused, key=lambda r: r.number)), dict(outcomes))
+
+    def judged(self, planner: Planner, page: int, seen: Seen, at: float) -> Seen:
+        """Judge a visit without recording it."""
+        (copy,) = self.store.copies([page])
+        held = bool(planner.memory.last_cycle[page] != NEVER)
+        return replace(seen, at=at, record=judge_report(copy, seen, at, held=held))
 
     def _judged(
         self, planner: Planner, first: dict[int, tuple[int, Seen, float]], refused: list[Refusal]
