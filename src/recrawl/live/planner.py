@@ -154,6 +154,13 @@ class Planner:
             self.reporting.new_hosts()
         return pages
 
+    def add_requests(self, hrefs: Sequence[str], requests: Sequence[str]) -> PageIds:
+        """Add pages with how they are asked for, as JSON; return every URL's page."""
+        pages = self.add_normal(hrefs, self._now(None))
+        with self.store.transaction():
+            self.store.keep_requests(zip(pages.tolist(), requests, strict=True))
+        return pages
+
     def make_room(self) -> None:
         """Rebuild the memory larger where pages or hosts have no room in it."""
         hosts = max(self.store.hosts(), default=0)
