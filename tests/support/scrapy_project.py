@@ -15,7 +15,7 @@ from scrapy.core.scheduler import Scheduler
 from scrapy.crawler import CrawlerProcess
 
 
-class OwnScheduler(Scheduler):  # type: ignore[misc]
+class OwnScheduler(Scheduler):
     """A project's own scheduler: notes what it was given."""
 
     def enqueue_request(self, request: Any) -> bool:
@@ -36,7 +36,7 @@ class WriteAtOnce:
         made.die_after = crawler.settings.getint("DIE_AFTER")  # type: ignore[attr-defined]
         return made
 
-    def process_item(self, item: Any, **_: Any) -> Any:
+    def process_item(self, item: Any, *_: Any) -> Any:
         with open(self.path, "a") as file:  # type: ignore[attr-defined]
             file.write(json.dumps(item) + "\n")
         WriteAtOnce.count += 1
@@ -45,7 +45,7 @@ class WriteAtOnce:
         return item
 
 
-class Pages(scrapy.Spider):  # type: ignore[misc]
+class Pages(scrapy.Spider):
     """Follows all links of a site; an item per page."""
 
     name = "pages"

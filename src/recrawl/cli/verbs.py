@@ -19,7 +19,7 @@ VERBS = {
     "learn": "find the policy that fits this crawl's history best",
     "replay": "what would other policies have found on this crawl's history?",
     "export": "write a crawl's history as a recording, CSV or WARC",
-    "adopt": "make a recording of another crawler's history",
+    "adopt": "make a recording of another crawler's history, or begin a crawl with it",
     "synth": "write a synthetic web as a recording",
     "describe": "say what is in a recording",
     "compare": "compare policies on a recorded web",

@@ -54,7 +54,7 @@ class PlannedVisit:
     url: str
     page: int
     rank: int  # place in the cycle, from 1
-    score: float | None  # where the policy scores pages
+    score: float | None  # where the policy scores pages, and this one was fetched before
     validators: Mapping[str, str]  # request headers that ask "has it changed?"; empty: fetch the whole page
     lease: int  # 0 in a dry run
 
@@ -362,4 +362,5 @@ def _scores(policy: object, memory: Memory, at: float, pages: PageIds) -> list[f
     if not len(pages) or not isinstance(policy, TopK | Learned):
         return [None] * len(pages)
     scores: FloatArray = policy.scorer.score(memory, at)[pages] if isinstance(policy, TopK) else policy.chances(pages)
-    return [float(score) if np.isfinite(score) else None for score in scores]
+    held = memory.held()[pages]  # others come first, whatever the scores
+    return [float(score) if there and np.isfinite(score) else None for score, there in zip(scores, held, strict=True)]
