@@ -39,7 +39,7 @@ LAYERS = [
     {"evolve"},
     {"live"},
     {"deliver"},
-    {"papers", "demo"},
+    {"papers", "demo", "scrapy"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from recrawl.cli.options import add_crawl, crawl_of
 
-
-EXAMPLES = "examples:
-  recrawl pause -C news www.example.org"
+EXAMPLES = "examples:\n  recrawl pause -C news www.example.org"
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -23,7 +23,6 @@ from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies
 from recrawl.live.store import Store
 from recrawl.live.store_visits import VisitRecord
-from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import url_hashes
@@ -60,8 +59,8 @@ class Recorder:
         self,
         store: Store,
         bodies: Bodies,
-        fetcher: Fetcher,
-        scope: Scope,
+        fetcher: Fetcher | None,
+        scope: Callable[[str], bool],
         discovery: DiscoveryBudget,
         watch: Callable[[Noted], None],
     ) -> None:
@@ -180,8 +179,10 @@ class Recorder:
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
 
 
-def keep_manners(store: Store, fetcher: Fetcher) -> None:
+def keep_manners(store: Store, fetcher: Fetcher | None) -> None:
     """Keep what politeness must not forget, within a transaction: every host's gate and robots.txt."""
+    if fetcher is None:  # another crawler fetches
+        return
     store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())
     store.keep_robots((record.origin, _json(record)) for record in fetcher.robots.export_changed())
 

@@ -21,6 +21,7 @@ from recrawl.live.store_bars import StoredBars
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_file import check_file, connect, told
 from recrawl.live.store_history import StoredHistory
+from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT, TABLES
 
@@ -34,7 +35,7 @@ __all__ = ["Store", "told"]
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
 
 
-class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:

@@ -77,6 +77,10 @@ class Learned(Named):
             return first if len(first) else self._capped_by_site(memory, size)
         return np.concatenate([first, self._best(memory, size - len(first))])
 
+    def chances(self, pages: PageIds) -> FloatArray:
+        """Return the chance that each of these pages has changed, as it was when they were last scored."""
+        return self._score[pages]
+
     def _capped_by_site(self, memory: Memory, size: int) -> PageIds:
         """Under a cap on sites the plain order is taken: the cap itself spreads the visits."""
         return top_k(self._ranking(memory), memory, size)
