@@ -38,7 +38,8 @@ LAYERS = [
     {"report"},
     {"evolve"},
     {"live"},
-    {"papers", "demo"},
+    {"deliver"},
+    {"papers", "demo", "scrapy"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

@@ -28,7 +28,6 @@ class World(Protocol):
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Open a cycle whose visits are due at `at`, or go on with one after a restart."""
-        ...
 
     @property
     def under_way(self) -> int:

@@ -13,6 +13,7 @@ EXTRAS = {
     "markupsafe": "report",
     "sklearn": "papers",
     "threadpoolctl": "papers",
+    "scrapy": "scrapy",
     "ngboost": "ngboost",
     "sentence_transformers": "embeddings",
 }

@@ -13,8 +13,11 @@ from hostile.hostile_server import Asked, HostileServer, Play, answer, in_turn, 
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.outcome import Kind
 from recrawl.fetch.robots import RobotsRecord
+from recrawl.fetch.sitemaps import of_site
 from recrawl.see.directives import Directives, from_header
+from recrawl.see.feeds import FeedEntry
 from recrawl.see.page import see_page
+from recrawl.urls.scope import Scope
 from support.manual_clock import ManualClock
 
 PAGE = answer("<title>a page</title><p>some words")
@@ -168,6 +171,62 @@ def test_case_52_sensible_crawl_delay_is_kept() -> None:
         assert sum(clock.slept_s) == pytest.approx(21)
 
     with_fetcher(plays, script, clock=clock, max_wait_s=10.0)
+
+
+def test_a_crawl_delay_beyond_the_longest_wait_is_waited_for() -> None:
+    """A host that asks for 200 s between requests, which the settings allow, is visited slowly, not never."""
+    clock = ManualClock()
+    plays: dict[str, Play] = {"/robots.txt": answer("User-agent: *\nCrawl-delay: 200"), "/page": PAGE}
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        for _ in range(3):
+            assert (await fetcher.fetch(server.url("/page"))).kind is Kind.OK
+        assert sum(clock.slept_s) == pytest.approx(600)
+
+    with_fetcher(plays, script, clock=clock, max_wait_s=120.0)
+
+
+def test_a_crawl_delay_that_is_taken_back_no_longer_holds() -> None:
+    """The newest robots.txt counts: without a Crawl-delay in it, the configured delay is all that is waited for."""
+    clock = ManualClock()
+    texts = (answer("User-agent: *\nCrawl-delay: 50"), answer("User-agent: *\nDisallow:"))
+    plays: dict[str, Play] = {"/robots.txt": in_turn(*texts), "/page": PAGE}
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        url = server.url("/page")
+        assert (await fetcher.fetch(url)).kind is Kind.OK
+        assert fetcher.gate.delay_s("127.0.0.1") == 50.0
+        await clock.sleep(2 * 86_400.0)
+        assert (await fetcher.fetch(url)).kind is Kind.OK
+        assert fetcher.gate.delay_s("127.0.0.1") == 0.0
+
+    with_fetcher(plays, script, clock=clock)
+
+
+def test_manners_are_kept_before_the_next_request() -> None:
+    """What robots.txt asks for is with the store before the page is asked for: a crash in between forgets nothing."""
+    clock = ManualClock()
+    plays: dict[str, Play] = {"/robots.txt": answer("User-agent: *\nCrawl-delay: 20"), "/page": PAGE}
+    kept: list[tuple[list[float], list[str], list[str]]] = []
+
+    async def script(fetcher: Fetcher, server: HostileServer) -> None:
+        def keep() -> None:
+            delays = [state.delay_s for state in fetcher.gate.export_changed()]
+            kept.append((delays, [record.state for record in fetcher.robots.export_changed()], server.paths()))
+
+        fetcher.keep_manners = keep
+        assert (await fetcher.fetch(server.url("/page"))).kind is Kind.OK
+
+    with_fetcher(plays, script, clock=clock)
+    assert kept == [([20.0], ["rules"], [])]
+
+
+def test_a_sitemap_speaks_for_its_own_host_alone() -> None:
+    """Pages of other hosts that a sitemap names are left out, unless the user's own scope admits them."""
+    entries = [FeedEntry(f"http://{host}/x") for host in ("a.example", "bank.example", "intranet.example")]
+    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml")] == ["http://a.example/x"]
+    admits = Scope(hosts=("bank.example",))
+    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml", admits)] == ["http://bank.example/x"]
 
 
 @pytest.mark.parametrize(

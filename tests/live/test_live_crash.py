@@ -282,7 +282,7 @@ def test_a_locked_store(
     crawl: CrawlDirectory, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program that holds the database is named as the reason."""
-    monkeypatch.setattr("recrawl.live.store.BUSY_S", 0.1)
+    monkeypatch.setattr("recrawl.live.store_file.BUSY_S", 0.1)
     other = sqlite3.connect(crawl.state, isolation_level=None)
     other.execute("begin immediate")
     assert main(["add", "-C", str(crawl.path), "http://a.example/"]) == 2

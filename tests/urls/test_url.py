@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.errors import InputError
 from recrawl.urls.scope import Scope, scope_of_seeds
-from recrawl.urls.traps import template_of, trap_of, without_session
+from recrawl.urls.traps import DiscoveryBudget, template_of, trap_of, without_session
 from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, parse, registrable_domain, shown, split, why_not
 
 HOSTS = st.sampled_from(
@@ -126,3 +126,32 @@ def test_scope_admits_by_host_prefix_and_pattern() -> None:
     assert scope_of_seeds(["http://www.a.example/x"])("http://b.a.example/")
     with pytest.raises(InputError, match="beginning of a URL"):
         Scope(prefixes=("docs/",))
+
+
+@pytest.mark.parametrize(
+    ("given", "normal"),
+    [
+        ("http://a.example/p?utm_source=x&utm_medium=y", "http://a.example/p"),
+        ("http://a.example/p?id=1&fbclid=abc&page=2", "http://a.example/p?id=1&page=2"),
+        ("http://a.example/p?GCLID=1", "http://a.example/p"),
+        ("http://a.example/p?%75tm_source=x", "http://a.example/p"),
+        ("http://a.example/p?utmost=1&id=gclid", "http://a.example/p?utmost=1&id=gclid"),
+        ("http://a.example/p?a=1&", "http://a.example/p?a=1&"),
+    ],
+)
+def test_tracking_parameters_are_no_part_of_a_page(given: str, normal: str) -> None:
+    """Parameters that say where a visitor came from leave the normal form; all others stay as they are."""
+    assert normalise(given) == normal
+    assert normalise(normal) == normal
+
+
+def test_a_trap_of_words_is_bounded_by_visits() -> None:
+    """A host whose every page links to endless new words has no more pages waiting than its room; visits make room."""
+    budget = DiscoveryBudget(waiting_per_host=100)
+    admitted = sum(budget.admit(f"http://trap.example/{'ab'[i % 2]}/w{chr(97 + i % 26) * (i + 1)}") for i in range(500))
+    assert admitted == 100
+    assert budget.refused["pages of the host that wait for a visit"] == 400
+    assert budget.admit("http://honest.example/page")
+    budget.note_first_visit("trap.example")
+    assert budget.admit("http://trap.example/more")
+    assert not budget.admit("http://trap.example/andmore")

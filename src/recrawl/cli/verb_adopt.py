@@ -1,14 +1,13 @@
-"""recrawl adopt: the history of another crawler as a recording."""
+"""recrawl adopt: the history of another crawler as a recording, or as the beginning of a crawl."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.parse import span
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import span
 
 EXAMPLES = """examples:
   recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)
@@ -17,19 +16,25 @@ EXAMPLES = """examples:
   recrawl adopt nutch monday.json tuesday.json --out history
   recrawl adopt git . --map 'docs/**/*.md=https://site.example/{path}/' --out site
   recrawl compare history --policies age,bayes,learned   then: what would other policies have found?
+  recrawl adopt csv visits.csv -C news                   or: a new crawl begins with what is known
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     from recrawl.importers.kinds import KINDS
 
     kinds = "\n".join(f"  {k.name:<13} {k.looks}\n{'':16}{k.tells}" for k in KINDS.values())
-    description = "Make a recording of another crawler's history.\n\nkinds of history:\n" + kinds
-    parser = new_parser(verbs, "adopt", EXAMPLES, description)
+    parser.description = (
+        "Make a recording of another crawler's history, or begin a crawl with it.\n\nkinds of history:\n" + kinds
+    )
     parser.add_argument("kind", metavar="KIND", help="one of those above")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="files or folders; - is standard input")
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder of the recording to write")
+    target = parser.add_mutually_exclusive_group(required=True)
+    target.add_argument("--out", type=Path, metavar="DIR", help="folder of the recording to write")
+    target.add_argument(
+        "-C", dest="crawl", type=Path, metavar="DIR", help="a crawl without visits: they become its own"
+    )
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
     parser.add_argument(
         "--settle", type=span, metavar="SPAN", help="pages first seen so soon exist on day 0 (5%% of the history)"
@@ -42,7 +47,6 @@ def add(verbs: Any) -> None:
     parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
     parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
     parser.add_argument("--json", action="store_true", help="print what is known as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -58,6 +62,13 @@ def run(args: argparse.Namespace) -> None:
         trust=args.trust,
         hosts=tuple(args.site),
     )
+    if args.crawl is not None:
+        from recrawl.cli.options import crawl_of
+        from recrawl.live.warm_start import warm_start
+
+        told = warm_start(crawl_of(args), args.kind, args.sources, options=options, since=args.since)
+        print(json.dumps(asdict(told), indent=2) if args.json else told.line())
+        return
     adoption = adopt(
         args.kind,
         args.sources,

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, crawl_of
 from recrawl.plain_text import shown
 from recrawl.spans import dated, iso_of
 
@@ -19,15 +16,13 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "diff", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
     parser.add_argument("old", nargs="?", type=int, default=-2, metavar="A", help="a version, from 1, or -1 the newest")
     parser.add_argument("new", nargs="?", type=int, default=-1, metavar="B")
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

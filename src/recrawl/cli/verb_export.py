@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, crawl_of
 
 EXAMPLES = """examples:
   recrawl export -C news recording history       then: recrawl compare history
   recrawl export -C news csv tables              pages.csv, visits.csv, links.csv
   recrawl export -C news warc bodies             gzipped WARC files, digests verified
+  recrawl export -C news corpus texts --format jsonl --since 7d     the newest copy of every page that changed
 """
+FORMATS = ("parquet", "jsonl", "files", "markdown")
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "export", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
-    parser.add_argument("what", choices=("recording", "csv", "warc"))
+    parser.add_argument("what", choices=("recording", "csv", "warc", "corpus"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")
+    parser.add_argument("--format", choices=FORMATS, default="parquet", help="of a corpus (parquet)")
+    parser.add_argument("--since", metavar="TIME|7d", help="of a corpus: only pages that changed or went since")
     parser.add_argument("--force", action="store_true", help="replace what an earlier export left there")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write one of the three."""
-    written = crawl_of(args).export(args.what, args.dest, force=args.force)
+    """Write one of the four."""
+    if args.what == "corpus":
+        from recrawl.deliver.corpus import export_corpus
+
+        written = export_corpus(args.crawl, args.dest, args.format, args.since, force=args.force)
+    else:
+        written = crawl_of(args).export(args.what, args.dest, force=args.force)
     print(f"{args.dest}: {written}")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, crawl_of
+
+EXAMPLES = "examples:\n  recrawl pause -C news www.example.org"
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "pause", "examples:\n  recrawl pause -C news www.example.org")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("hosts", nargs="+", metavar="HOST")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
-from typing import Any
+from contextlib import nullcontext
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_order, crawl_of, moment, steering
 
 EXAMPLES = """examples:
   recrawl run -C news --cycles 1
@@ -18,21 +17,18 @@ Ctrl-C (or SIGTERM) lets the visits under way end, records them and stops; the n
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs,
-        "run",
-        EXAMPLES,
-        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles.",
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles."
     )
     add_crawl(parser)
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
+    parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
     parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run=run)
 
 
 def _count(text: str) -> int:
@@ -44,10 +40,12 @@ def _count(text: str) -> int:
 def run(args: argparse.Namespace) -> None:
     """Open the crawl and run its cycles."""
     from recrawl.cli.live_table import View
+    from recrawl.cli.verb_deliver import delivering
 
     logging.basicConfig(format="recrawl: %(message)s", level=logging.WARNING)
-    with View(quiet=args.quiet) as view:
-        done = crawl_of(args).run(
+    crawl = crawl_of(args)
+    with delivering(args.crawl) if args.deliver else nullcontext(), View(quiet=args.quiet) as view:
+        done = crawl.run(
             args.cycles,
             policy=args.policy,
             warmup=args.warmup,

@@ -5,12 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
-from recrawl.cli.options import add_json
-from recrawl.cli.parse import time_at
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, time_at
 from recrawl.plain_text import shown
 from recrawl.spans import dated, iso_of
 
@@ -24,15 +21,13 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "show", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
     parser.add_argument("--at", type=time_at, metavar="TIME", help="the text that we held then: 2026-11-16T12:00")
     add_order(parser)
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,9 +1,13 @@
-"""The verbs by name with their one-line help, so that `recrawl --help` imports none of them."""
+"""The verbs by name with their one-line help, so that `recrawl --help` imports none of them.
+
+The module of a verb has EXAMPLES, `add(parser)` for its options and `run(args)`; one whose names stand for further
+parsers, as `experiment` and `focus`, has no `run` of its own.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 VERBS = {
@@ -14,14 +18,18 @@ VERBS = {
     "pause": "pass a host over for a while",
     "resume": "visit a paused host again",
     "run": "crawl, cycle by cycle",
+    "next": "which pages another crawler should visit now",
+    "report": "what another crawler's visits found",
     "status": "how a crawl stands, also while it runs",
     "pages": "list a crawl's pages with what their visits found",
     "show": "one page: its visits and changes, the last diff, the next visit and why",
+    "tail": "what was found: new, changed and gone pages as events, also as they come",
+    "deliver": "hand events over to files, webhooks and commands, as [[deliver]] in recrawl.toml says",
     "diff": "what changed between two versions of a page",
     "learn": "find the policy that fits this crawl's history best",
     "replay": "what would other policies have found on this crawl's history?",
-    "export": "write a crawl's history as a recording, CSV or WARC",
-    "adopt": "make a recording of another crawler's history",
+    "export": "write a crawl's history as a recording, CSV or WARC, or the newest copy of every page",
+    "adopt": "make a recording of another crawler's history, or begin a crawl with it",
     "synth": "write a synthetic web as a recording",
     "describe": "say what is in a recording",
     "compare": "compare policies on a recorded web",
@@ -41,15 +49,12 @@ EXPERIMENTS = {
 FOCUS = {"evolve": "evolve strategies by a genetic algorithm", "run": "replay strategies"}
 
 
-def new_parser(
-    names: Any, name: str, examples: str, description: str | None = None, table: Mapping[str, str] = VERBS
-) -> argparse.ArgumentParser:
-    """Add a parser for a name of a table."""
-    parser: argparse.ArgumentParser = names.add_parser(
-        name,
-        help=table[name],
-        description=description,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def new_parser(names: Any, name: str, help: str, module: ModuleType | None = None) -> argparse.ArgumentParser:
+    """Add a parser for a name, with the options of its module."""
+    shape = argparse.RawDescriptionHelpFormatter
+    parser: argparse.ArgumentParser = names.add_parser(name, help=help, formatter_class=shape)
+    if module is not None:
+        parser.epilog = module.EXAMPLES
+        module.add(parser)
+        parser.set_defaults(run=getattr(module, "run", None))
     return parser

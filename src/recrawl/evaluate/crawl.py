@@ -6,7 +6,7 @@ result.value(NDCG())
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,8 @@ from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
-from recrawl.features.importance import importance_of
+from recrawl.evaluate.measures.worstsite import SiteTally, findable_changes
+from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Policy, Setting, notes_of
@@ -60,19 +61,47 @@ def crawl(
 
     Importance is that of the plan unless the pages' own is given, as for a part of a recording whose links are known.
     """
+    measures = tuple(measures)
+    tally = _tally(recording, plan, importance) if any(measure.by_site for measure in measures) else None
+    world = _world(recording, plan)
+    chooser = build(policy, plan.seed, world)
+    parts: list[list[tuple[float, float]]] = []
+    visits = 0
+    for view in _judged(world, chooser, plan, importance, tally, advance, str(policy)):
+        parts.append([measure.parts(view) for measure in measures])
+        visits += len(view.picks)
+    name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
+    judged = np.arange(plan.warmup + 1, plan.cycles(recording) + 1)
+    table = np.array(parts, dtype=np.float64).reshape(len(judged), len(measures), 2).transpose(1, 0, 2)
+    spent = visits / (plan.visits(recording) * len(judged))
+    return CrawlResult(name, measures, judged, table, spent, notes_of(chooser))
+
+
+def _world(recording: Recording, plan: Plan) -> RecordedWorld:
+    links = (plan.exact_links and recording.has_links) or None
+    return RecordedWorld(recording, discover=plan.discover, links=links)
+
+
+def _judged(
+    world: RecordedWorld,
+    chooser: Policy,
+    plan: Plan,
+    importance: FloatArray | None = None,
+    tally: SiteTally | None = None,
+    advance: Advance = silent,
+    name: str = "",
+) -> Iterator[CycleView]:
+    """Crawl, and show each cycle after the warm-up right after its visits."""
+    recording = world.recording
     cycles, budget = plan.cycles(recording), plan.visits(recording)
-    world = RecordedWorld(recording, discover=plan.discover, links=(plan.exact_links and recording.has_links) or None)
     memory = world.memory(cycle_days=plan.cycle_days, seed=plan.seed)
     memory.importance = importance_of(recording, plan.importance) if importance is None else importance
-    chooser = build(policy, plan.seed, world)
     weights = NO_WEIGHTS if memory.importance is None else memory.importance / memory.importance.mean()
     picked = np.zeros(len(memory), dtype=np.bool_)
-    stage = Stage(world, memory, weights, budget, int(memory.known.sum()), picked)
-    edges: FloatArray = recording.start + plan.cycle_days * np.arange(cycles + 1, dtype=np.float64)
+    stage = Stage(world, memory, weights, budget, int(memory.known.sum()), picked, tally)
+    edges = edges_of(recording, plan)
     events = events_in(recording, edges)
-    visits = 0
     since = np.empty(len(memory))
-    parts = np.empty((len(measures), cycles - plan.warmup, 2))
     for cycle in range(1, cycles + 1):
         at = float(edges[cycle])
         if cycle <= plan.warmup:
@@ -81,13 +110,30 @@ def crawl(
             stage.snapshot(since)
             rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap, discovery=plan.discovery)
             view = CycleView(stage, since, rounds, float(edges[cycle - 1]), at, int(events[cycle - 1]))
-            parts[:, cycle - 1 - plan.warmup] = [measure.parts(view) for measure in measures]
+            if tally is not None:
+                tally.add(view)
+            yield view
             picked[view.picks] = True
-            visits += len(view.picks)
-        advance(cycle, cycles, str(policy))
-    name = policy if isinstance(policy, str) else getattr(policy, "__name__", repr(policy))
-    judged = np.arange(plan.warmup + 1, cycles + 1)
-    return CrawlResult(name, tuple(measures), judged, parts, visits / (budget * len(judged)), notes_of(chooser))
+        advance(cycle, cycles, name)
+
+
+def _tally(recording: Recording, plan: Plan, importance: FloatArray | None) -> SiteTally:
+    """Return an empty tally of the sites; age crawls under the same plan when it is first asked for."""
+    findable = findable_changes(recording, edges_of(recording, plan)[plan.warmup :])
+
+    def by_age() -> IntArray:
+        own = SiteTally(recording.site, findable, lambda: np.empty(0, dtype=np.int64))
+        world = _world(recording, plan)
+        views = _judged(world, build("age", plan.seed, world), plan, importance)
+        return np.array([own.add(view) for view in views])
+
+    return SiteTally(recording.site, findable, by_age)
+
+
+def edges_of(recording: Recording, plan: Plan) -> FloatArray:
+    """Return the instants between the cycles, the start and the end among them."""
+    edges: FloatArray = recording.start + plan.cycle_days * np.arange(plan.cycles(recording) + 1, dtype=np.float64)
+    return edges
 
 
 def build(policy: str | PolicyMaker, seed: int, world: RecordedWorld) -> Policy:

@@ -93,7 +93,9 @@ class Fetcher:
         clock: Clock | None = None,
         scope: Scope | None = None,
         lookup: Lookup = system_lookup,
+        keep_manners: Callable[[], None] = lambda: None,
     ) -> None:
+        self.keep_manners = keep_manners  # puts gate and robots on disk: called when they must not be forgotten
         self.settings = settings or FetchSettings()
         self.clock = clock or SystemClock()
         self.scope = scope
@@ -106,7 +108,7 @@ class Fetcher:
             lookup=lookup,
         )
         self.gate = Gate(self.clock, self.settings.gate)
-        self.robots = Robots(self.clock, self.settings, self._ask_robots)
+        self.robots = Robots(self.clock, self.settings, self._ask_robots, self._note_robots)
         self._client = Client(self.settings, self.guard, self.clock)
 
     async def __aenter__(self) -> Fetcher:
@@ -128,6 +130,16 @@ class Fetcher:
             return FetchResult(shown(request.url), Kind.INVALID_URL, self.clock.now(), reason=why_not(request.url))
         limit = request.max_body_bytes or self.settings.max_body_bytes
         return await self._walk(_Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped))
+
+    def _note_robots(self, url: Url) -> None:
+        """Keep what a new robots.txt asks for, before the next request."""
+        self._mind_crawl_delay(url)
+        self.keep_manners()
+
+    def _mind_crawl_delay(self, url: Url) -> None:
+        """Let the gate hold what the newest robots.txt asks for, up to what we accept: it must be read again."""
+        asked_s = self.robots.host_crawl_delay_s(url)
+        self.gate.set_crawl_delay(url.host, min(asked_s, self.settings.gate.max_crawl_delay_s))
 
     async def _ask_robots(self, href: str) -> FetchResult:
         url = parse(href)
@@ -157,7 +169,7 @@ class Fetcher:
         if walk.checks_scope and self.scope is not None and not self.scope(url.href):
             return walk.result(Kind.OUT_OF_SCOPE, f"{shown(url.href)} is outside the crawl")
         pause_s = self.gate.ready_in_s(url.host)
-        if pause_s > self.settings.max_wait_s:
+        if pause_s > self._patience_s(url.host):
             return walk.result(Kind.HOST_PAUSED, f"{url.host} is left alone", retry_in_s=pause_s)
         try:
             await self.guard.addresses(url.host)
@@ -170,10 +182,12 @@ class Fetcher:
         verdict, reason = await self.robots.verdict(url)
         if verdict != "allowed":
             return walk.result(_ROBOTS_KINDS[verdict], reason)
-        crawl_delay_s = self.robots.crawl_delay_s(url.origin)
-        if crawl_delay_s:
-            self.gate.set_crawl_delay(url.host, crawl_delay_s)
+        self._mind_crawl_delay(url)
         return None
+
+    def _patience_s(self, host: str) -> float:
+        """Return how long to wait for a host: one whole delay at least, or a host that is slow would never be asked."""
+        return max(self.settings.max_wait_s, self.gate.delay_s(host) + 1.0)
 
     async def _hop(self, walk: _Walk) -> FetchResult | None:
         """Request the current URL; None if the answer was a redirect that is followed."""
@@ -226,7 +240,7 @@ class Fetcher:
         """
         host, retries, stale = walk.url.host, 0, 0
         while True:
-            if not await self.gate.enter(host, self.settings.max_wait_s):
+            if not await self.gate.enter(host, self._patience_s(host)):
                 return Exchange(Kind.HOST_PAUSED, f"{host} is left alone")
             walk.attempts += 1
             walk.at = self.clock.now()
@@ -242,6 +256,7 @@ class Fetcher:
                 )
             if answer.kind is Kind.RATE_LIMITED:
                 self.gate.back_off(host, answer.header("retry-after"))
+                self.keep_manners()
             if answer.stale and stale < _MAX_STALE:
                 stale += 1
                 continue

@@ -152,10 +152,13 @@ class Gate:
         """Set the Crawl-delay of the host's robots.txt."""
         state = self._state(host)
         if state.crawl_delay_s != crawl_delay_s:
-            longer_s = self._delay_s(state)
+            before_s = self._delay_s(state)
             state.crawl_delay_s = crawl_delay_s
-            longer_s = self._delay_s(state) - longer_s
-            if longer_s > 0 and state.ready_s > self.clock.monotonic_s() - self._delay_s(state):
+            longer_s = self._delay_s(state) - before_s
+            waits_s = state.ready_s - self.clock.monotonic_s()
+            if longer_s < 0 and 0 < waits_s <= before_s and not (state.backoffs or state.failures):
+                state.ready_s += longer_s  # the host no longer asks for the wait that is on
+            elif longer_s > 0 and state.ready_s > self.clock.monotonic_s() - self._delay_s(state):
                 state.ready_s += longer_s  # the request before was made under the old delay
             self._changed.add(host)
 

@@ -21,7 +21,7 @@ from recrawl.clock import DAY_S, Clock
 from recrawl.fetch.agent import PRODUCT
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.settings import FetchSettings
-from recrawl.urls.url import Url
+from recrawl.urls.url import Url, split
 
 MAX_REDIRECTS = 5
 _MAX_IN_MEMORY = 20_000
@@ -57,6 +57,7 @@ class Robots:
     clock: Clock
     settings: FetchSettings
     ask: Ask  # fetches a robots.txt: politely, at most 5 redirects, at most 512 KiB
+    changed: Callable[[Url], None] = lambda _: None  # told of every origin whose robots.txt was read anew
     _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)
     _asking: dict[str, asyncio.Task[_Entry]] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
@@ -90,6 +91,11 @@ class Robots:
         """The Crawl-delay that the origin asks for, 0 if none or unknown."""
         entry = self._entries.get(origin)
         return entry.crawl_delay_s if entry else 0.0
+
+    def host_crawl_delay_s(self, url: Url) -> float:
+        """The longest Crawl-delay that a host's robots.txt files, of http and https, ask for now; 0 if none does."""
+        origins = {url.origin, f"http://{url.host}", f"https://{url.host}"}
+        return max(map(self.crawl_delay_s, origins))
 
     async def sitemaps(self, url: Url) -> list[str]:
         """The sitemaps that an origin's robots.txt names, as they are written there."""
@@ -153,6 +159,7 @@ class Robots:
         self._entries[origin] = entry
         self._entries.move_to_end(origin)
         self._changed.add(origin)
+        self.changed(split(f"{origin}/"))
         while len(self._entries) > _MAX_IN_MEMORY:
             self._entries.popitem(last=False)
         return entry

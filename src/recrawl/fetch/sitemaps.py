@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import Kind
 from recrawl.see.feeds import MAX_ENTRIES, MAX_FEED_BYTES, FeedEntry, read_feed
-from recrawl.urls.url import Base, normalise, parse, shown
+from recrawl.urls.url import Base, host_of, normalise, parse, shown
 
 MAX_DEPTH = 2  # an index, and the sitemaps it names; an index inside an index is not followed
 MAX_FILES = 1_000
@@ -45,6 +47,15 @@ async def read_sitemap(
                 entries.setdefault(entry.url, entry)
         level, waiting = level + 1, below
     return list(entries.values())
+
+
+def of_site(entries: Iterable[FeedEntry], sitemap: str, admits: Callable[[str], bool] | None = None) -> list[FeedEntry]:
+    """Return the entries that a sitemap may speak for: pages of its own host, or where the user's scope admits them.
+
+    The protocol lets a sitemap name pages of its own host only; without this a stranger's file could widen a crawl.
+    """
+    own = host_of(normalise(sitemap) or "http:///")
+    return [entry for entry in entries if (host_of(entry.url) == own if admits is None else admits(entry.url))]
 
 
 async def sitemaps_of(fetcher: Fetcher, page: str) -> list[str]:

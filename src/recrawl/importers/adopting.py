@@ -27,13 +27,17 @@ def adopt(
 
     `options.hosts` and `since` keep a part of it.
     """
-    options = options or ImportOptions()
-    try:
-        earliest = None if since is None else instant_of(since)
-    except ValueError as error:
-        raise InputError(f"--since: {error}") from None
+    options, earliest = options or ImportOptions(), since_when(since)
     with new_recording(out, force=force) as folder:
         seen = read_history(kind, [Path(source) for source in sources], options)
         tables, adoption = assemble(seen, settle_days, hosts=options.hosts, since=earliest)
         write_tables(tables, folder)
     return adoption
+
+
+def since_when(since: str | None) -> float | None:
+    """Read the time from which on visits are kept, as seconds since 1970."""
+    try:
+        return None if since is None else instant_of(since)
+    except ValueError as error:
+        raise InputError(f"--since: {error}") from None

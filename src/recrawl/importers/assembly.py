@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError
 from recrawl.importers.contents_tables import link_table, text_table
 from recrawl.importers.observations import Observations, Verdict
 from recrawl.recording.tables import Column
 from recrawl.urls.url import host_of, normalise
+from recrawl.visits import Outcome
 
 DAY_S = 86_400.0
 SETTLE = 0.05  # of the span: pages first seen before are taken to exist on day 0
@@ -96,19 +97,34 @@ def assemble(
     Pages first seen within `settle_days` of the first visit (5% of the span unless given) are taken to exist on day 0.
     With `hosts` only their pages (and those of their subdomains) are kept, with `since` only visits from then on.
     """
-    urls, url_id, at, digest, verdict, words = seen.columns()
-    page_of_url, hrefs = _pages(urls, hosts)
-    page = page_of_url[url_id]
-    keep = (page >= 0) & np.isfinite(at) & (verdict != Verdict.FAILED)
-    if since is not None:
-        keep &= at >= since
-    rows = _ordered(np.flatnonzero(keep), page, at, digest, verdict)
+    page, hrefs, words, rows = _kept(seen, hosts, since)
     zero, last = _window(rows, settle_days)
     day = (rows.at - zero) / DAY_S
     lives = _lives(rows, day, [hrefs[p] for p in page[rows.row[rows.start]].tolist()])
     tables = _tables(rows, day, lives, words, zero, last)
     _add_contents(tables, seen, rows, day, lives)
     return tables, _adoption(rows, tables, seen.rows, zero, last)
+
+
+def visits_of(
+    seen: Observations, *, hosts: Sequence[str] = (), since: float | None = None
+) -> tuple[list[str], PageIds, FloatArray, ByteArray]:
+    """Return the pages' URLs and the visits, ordered by page and time: page, days since 1970, outcome."""
+    page, hrefs, _, rows = _kept(seen, hosts, since)
+    outcome = np.where(rows.changed, Outcome.CHANGED, Outcome.UNCHANGED)
+    outcome = np.where(rows.start, Outcome.FIRST, np.where(rows.gone, Outcome.GONE, outcome))
+    return hrefs, page[rows.row].astype(np.int64), rows.at / DAY_S, outcome.astype(np.uint8)
+
+
+def _kept(seen: Observations, hosts: Sequence[str], since: float | None) -> tuple[IntArray, list[str], IntArray, _Rows]:
+    """Return the page of every observation, the pages' URLs, the observed words, and the visits that are wanted."""
+    urls, url_id, at, digest, verdict, words = seen.columns()
+    page_of_url, hrefs = _pages(urls, hosts)
+    page = page_of_url[url_id]
+    keep = (page >= 0) & np.isfinite(at) & (verdict != Verdict.FAILED)
+    if since is not None:
+        keep &= at >= since
+    return page, hrefs, words, _ordered(np.flatnonzero(keep), page, at, digest, verdict)
 
 
 def _window(rows: _Rows, settle_days: float | None) -> tuple[float, float]:

@@ -110,9 +110,14 @@ class Bodies:
 
     def read(self, place: Place) -> bytes:
         """Return the body of a stored record, its digest verified."""
+        return self.answer(place)[1]
+
+    def answer(self, place: Place) -> tuple[tuple[tuple[str, str], ...], bytes]:
+        """Return the headers, names in lower case, and the body of a stored record, its digest verified."""
         try:
             for record in ArchiveIterator(io.BytesIO(self._bytes(place)), verify_digests=True):
-                return bytes(record.reader.read())
+                headers = tuple((name.lower(), value) for name, value in record.http_headers or ())
+                return headers, bytes(record.reader.read())
         except (OSError, ValueError):
             pass
         raise StoreError(f"{self.folder / place[0]} has no whole record at {place[1]}")

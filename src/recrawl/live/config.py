@@ -58,7 +58,7 @@ class CrawlConfig:
 def load(path: Path) -> CrawlConfig:
     """Read and check a recrawl.toml."""
     file = SettingsFile.read(path)
-    file.only("", file.told, {"crawl", "scope", "fetch", "site"})
+    file.only("", file.told, {"crawl", "scope", "fetch", "site", "deliver"})  # deliver is read by recrawl.deliver
     crawl, scope = _steering(file), _scope(file)
     fetch = file.section(file.told, "fetch")
     gate = file.section(fetch, "fetch.gate")

@@ -9,7 +9,7 @@ with Crawl.create("news") as crawl:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from recrawl.progress import Advance, silent
 from recrawl.spans import budget_of, days_of
 
 if TYPE_CHECKING:
+    from recrawl.live.feed import Event
     from recrawl.live.forecast import Forecast
     from recrawl.live.views import PageStory
     from recrawl.recording.recording import Recording
@@ -331,6 +332,27 @@ class Crawl:
         with self.reading() as store:
             story = show(self.directory, store, url)
             return CrawledPage(story, forecast(store, story.page, *self.steering(policy, every, budget)))
+
+    def feed(
+        self,
+        since: str | float | None = None,
+        *,
+        types: Collection[str] = ("new", "changed", "gone"),
+        include: Collection[str] = (),
+    ) -> Iterator[Event]:
+        """Yield what was found since: events as JSON objects (docs/event.schema.json), oldest first.
+
+        `since` is an event's id, a time ("2026-11-16T12:00Z") or a span ("1d"); None: from the beginning. `include`
+        asks for contents of the pages: "diff", "added", "removed", "text", "markdown", "links_added", "change".
+        """
+        from recrawl.live.feed import EventFeed
+
+        start = None if since is None else str(since)
+        feed = EventFeed(self.directory.path, start, types=types, include=include, now=self._clock.now)
+        try:
+            yield from feed
+        finally:
+            feed.close()
 
     # -- learning from its own history ------------------------------------------------------------------------------
 

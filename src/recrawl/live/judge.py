@@ -11,8 +11,9 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS, Validators
 from recrawl.live.store_visits import Copy, SeenLinks, VisitRecord
 from recrawl.see.fingerprint import digest_of_bytes
+from recrawl.see.login import is_login_redirect
 from recrawl.see.page import SeenPage, see_page
-from recrawl.urls.url import host_of
+from recrawl.urls.url import host_of, shown
 from recrawl.visits import Outcome
 
 _MISSES_KNOWN = 3  # "not found" in a row until a page that we have a copy of is gone; 410 is final at once
@@ -27,6 +28,8 @@ def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[Visi
         return _without_content(copy, result, validators), None
     seen = see_page(result.body, result.final_url, result.headers)
     outcome, note = _compare(seen, copy.digest, result.truncated)
+    if is_login_redirect(result.url, result.final_url):
+        outcome, note = Outcome.FAILED, f"log-in: {shown(result.final_url, 150)} is no copy of the page"
     kept = validators.after(result, changed=outcome == Outcome.CHANGED)
     version = outcome in (Outcome.FIRST, Outcome.CHANGED)
     links, links_digest = (None, None) if outcome == Outcome.FAILED else _new_links(seen, copy)
@@ -81,6 +84,8 @@ def _without_content(copy: Copy, result: FetchResult, validators: Validators) ->
 
 
 def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outcome, str | None]:
+    if seen.unreadable:
+        return Outcome.FAILED, f"unreadable: {seen.unreadable}"[:_WORTH_A_NOTE]
     if seen.soft_error:
         return Outcome.FAILED, "soft-404: an error page that says it is fine"
     if copy is None:

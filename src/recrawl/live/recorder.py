@@ -23,7 +23,6 @@ from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies
 from recrawl.live.store import Store
 from recrawl.live.store_visits import VisitRecord
-from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import url_hashes
@@ -60,8 +59,8 @@ class Recorder:
         self,
         store: Store,
         bodies: Bodies,
-        fetcher: Fetcher,
-        scope: Scope,
+        fetcher: Fetcher | None,
+        scope: Callable[[str], bool],
         discovery: DiscoveryBudget,
         watch: Callable[[Noted], None],
     ) -> None:
@@ -119,7 +118,14 @@ class Recorder:
         for each, record, new in zip(arrived, records, new_links, strict=True):
             length = np.nan if record.digest is None else record.words
             self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
+            if record.outcome == Outcome.FIRST:
+                self.discovery.note_first_visit(host_of(each.result.url))
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
+
+    def keep_manners(self) -> None:
+        """Put on disk at once what politeness must not forget, before the next request."""
+        with self.store.transaction():
+            keep_manners(self.store, self.fetcher)
 
     def _keep_feeds(self, arrived: Sequence[Arrived]) -> None:
         """Keep the feeds that pages name, and how many pages of each template were discovered."""
@@ -173,8 +179,10 @@ class Recorder:
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
 
 
-def keep_manners(store: Store, fetcher: Fetcher) -> None:
+def keep_manners(store: Store, fetcher: Fetcher | None) -> None:
     """Keep what politeness must not forget, within a transaction: every host's gate and robots.txt."""
+    if fetcher is None:  # another crawler fetches
+        return
     store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())
     store.keep_robots((record.origin, _json(record)) for record in fetcher.robots.export_changed())
 

@@ -111,7 +111,9 @@ class Session:
         self.fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in self.store.robots())
         discovery = DiscoveryBudget()
         discovery.restore(self.store.templates(), self.store.pages_by_host().items())
+        discovery.restore_waiting(self.store.waiting_by_host().items())
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
+        self.fetcher.keep_manners = self.recorder.keep_manners
         self.signals = Signals(self.store, self.fetcher, scope, discovery) if self.config.signals else None
 
     def _use_scope(self) -> None:

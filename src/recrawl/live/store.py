@@ -19,21 +19,23 @@ from recrawl.columns import PageIds
 from recrawl.errors import StoreError
 from recrawl.live.store_bars import StoredBars
 from recrawl.live.store_cycles import StoredCycles
+from recrawl.live.store_file import check_file, connect, told
 from recrawl.live.store_history import StoredHistory
+from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT, TABLES
 
 if TYPE_CHECKING:  # readers of a store need no index: its kernels would cost them the start
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
-CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole on opening
-BUSY_S = 10.0  # how long to wait for another process's lock
 MANY = 200  # rows asked for at once
+
+__all__ = ["Store", "told"]
 
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
 
 
-class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
@@ -47,7 +49,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
         """Make a new store; an existing file is refused."""
         if path.exists():
             raise StoreError(f"{path} exists already")
-        db = _connect(path, "rwc")
+        db = connect(path, "rwc")
         db.executescript(f"pragma application_id = {APPLICATION_ID}; pragma user_version = {FORMAT}; {TABLES}")
         return cls(db, path)
 
@@ -56,9 +58,9 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
         """Open an existing store; readers do not disturb the writer."""
         if not path.is_file():
             raise StoreError(f"{path} does not exist")
-        store = cls(_connect(path, "ro" if read_only else "rw"), path)
+        store = cls(connect(path, "ro" if read_only else "rw"), path)
         with told(path):
-            store._check()
+            check_file(store.db, path)
         return store
 
     @property
@@ -71,22 +73,6 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
     def close(self) -> None:
         """Close the file."""
         self.db.close()
-
-    def _check(self) -> None:
-        application = self.db.execute("pragma application_id").fetchone()[0]
-        version = self.db.execute("pragma user_version").fetchone()[0]
-        if application != APPLICATION_ID:
-            raise StoreError(f"{self.path} is not a recrawl store")
-        if version != FORMAT:
-            raise StoreError(f"{self.path} has format {version}; this recrawl reads format {FORMAT}")
-        pages, size = (self.db.execute(f"pragma {what}").fetchone()[0] for what in ("page_count", "page_size"))
-        wal = self.path.with_name(self.path.name + "-wal")
-        if self.path.stat().st_size < pages * size and not (wal.exists() and wal.stat().st_size):
-            raise StoreError(f"{self.path} is truncated: {self.path.stat().st_size} bytes of {pages * size}")
-        if pages * size <= CHECKED_BYTES:
-            found = self.db.execute("pragma quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise StoreError(f"{self.path} is corrupt: {str(found).splitlines()[0]}")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -192,10 +178,20 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
         """Return the names of all hosts by number."""
         return dict(self.db.execute("select host, name from hosts order by host").fetchall())
 
+    def hosts_added(self) -> list[str]:
+        """Return the hosts of pages that the user added; hosts that were merely met are not among them."""
+        ask = "select name from hosts where host in (select distinct host from pages where found_on is null)"
+        return [name for (name,) in self.db.execute(ask)]
+
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         ask = "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
         return dict(self.db.execute(ask).fetchall())
+
+    def waiting_by_host(self) -> dict[str, int]:
+        """How many pages of each host we have no copy of."""
+        counted = "select host, count(*) as n from pages where digest is null group by host"
+        return dict(self.db.execute(f"select h.name, n from ({counted}) join hosts h using (host)").fetchall())
 
     def gates(self) -> list[str]:
         """Return the politeness states of hosts, as JSON."""
@@ -213,33 +209,6 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory):
     def keep_robots(self, rows: Iterable[tuple[str, str]]) -> None:
         """Keep robots.txt files (origin, JSON), within a transaction."""
         self.db.executemany("insert or replace into robots (origin, record) values (?, ?)", rows)
-
-
-_SAID = {
-    "database is locked": "another process holds the store",
-    "database or disk is full": "the disk is full; what was recorded before is safe",
-    "disk I/O error": "the disk failed or is full; what was recorded before is safe",
-    "file is not a database": "not a recrawl store, or a damaged one",
-    "database disk image is malformed": "the store is corrupt",
-}
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Say SQLite's errors in one line."""
-    try:
-        yield
-    except sqlite3.DatabaseError as wrong:
-        raise StoreError(f"{path}: {_SAID.get(str(wrong), wrong)}") from None
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    with told(path):
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY_S)
-        if mode != "ro":
-            db.execute("pragma journal_mode = wal")
-            db.execute("pragma synchronous = full")
-        return db
 
 
 def _new_index(pages: int) -> UrlIndex:

@@ -108,7 +108,7 @@ class StoredHistory:
         """Return every page ever seen: page, host, URL, first answer, when found gone, words of the first version."""
         return self.db.execute(
             "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end),"
-            " (select n.words from versions n where n.page = p.page order by n.visit limit 1)"
+            " (select max(n.words, 0) from versions n where n.page = p.page order by n.visit limit 1)"
             " from pages p join visits v on v.page = p.page where v.outcome <> ?"
             " group by p.page having min(v.outcome) < ? order by p.page",
             (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
@@ -117,7 +117,7 @@ class StoredHistory:
     def changes(self) -> list[tuple[int, float, float, int, int, int]]:
         """Return every change found: page, at, size, new internal and external links, words of the new version."""
         return self.db.execute(
-            "select v.page, at, change_size, new_internal, new_external, ifnull(words, 0)"
+            "select v.page, at, change_size, new_internal, new_external, max(ifnull(words, 0), 0)"
             " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
             (int(Outcome.CHANGED),),
         ).fetchall()

@@ -97,7 +97,7 @@ create table versions (
     visit integer primary key,
     page integer not null,
     digest blob not null,
-    words integer not null,
+    words integer not null,                -- -1 where nobody told
     warc text,                             -- null where no body may be kept
     offset integer,
     length integer

@@ -68,6 +68,7 @@ class LiveWorld:
         self.heard = heard
         self.store: Store = recorder.store
         self.bodies: Bodies = recorder.bodies
+        assert recorder.fetcher is not None, "the live web is fetched"
         self.fetcher: Fetcher = recorder.fetcher
         self.standing = Standing(self.store, self.fetcher, memory)
         self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping)

@@ -27,7 +27,7 @@ class SeenPage(NamedTuple):
     charset: str = ""
     title: str = ""
     heading: str = ""
-    text: str = ""
+    said: bytes = b""  # of HTML: all its text, character references unresolved
     main_text: str = ""
     words: int = 0
     link_columns: LinkColumns = NO_LINKS
@@ -38,6 +38,12 @@ class SeenPage(NamedTuple):
     needs_rendering: bool = False  # a shell for scripts: a visit that finds no change says nothing
     soft_error: bool = False
     capped: bool = False  # more tags, depth or links than we read
+    unreadable: str = ""  # what went wrong while reading; then the bytes are all that is known
+
+    @property
+    def text(self) -> str:
+        """Every word outside scripts, styles and drawings, one line a block; few readers need it."""
+        return all_text(self.said) if self.media is Media.HTML else self.main_text
 
     @property
     def may_keep_body(self) -> bool:
@@ -61,7 +67,15 @@ class SeenPage(NamedTuple):
 
 
 def see_page(body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, agent: str = "recrawl") -> SeenPage:
-    """Read a body that was fetched from `url` (in normal form)."""
+    """Read a body that was fetched from `url` (in normal form). Whatever the body is, nothing is raised."""
+    try:
+        return _see(body, url, headers, agent)
+    except Exception as error:  # no page, however strange, may end a crawl
+        reason = f"{type(error).__name__}: {error}"[:200]
+        return SeenPage(url, Media.BINARY, "application/octet-stream", digest_of_bytes(body), unreadable=reason)
+
+
+def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str) -> SeenPage:
     content_type, tags = "", []
     for name, value in headers:
         if name == "content-type" and not content_type:
@@ -90,7 +104,6 @@ def see_page(body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, 
         digest=exact,
         type_lied=sniffed.lied,
         charset=decoded.charset,
-        text=decoded.text,
         main_text=decoded.text,
         words=len(decoded.text.split()),
         directives=directives,
@@ -112,7 +125,7 @@ def _see_html(body: bytes, url: str, content_type: str, lied: bool, directives: 
         charset=decoded.charset,
         title=document.title,
         heading=document.heading,
-        text=all_text(document),
+        said=document.scanned.said,
         main_text=main,
         words=words,
         link_columns=document.link_columns,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from recrawl.see.markup.html import Document
-from recrawl.see.markup.scan import plain
+from recrawl.see.markup.references import plain
+from recrawl.see.markup.scan import Scanned
 
 _FEWEST_WORDS = 25
 _SMALLEST_SHARE = 0.1
 _LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
 
 
-def all_text(document: Document) -> str:
-    """Return every word outside scripts, styles and drawings, one line a block."""
-    return plain(document.scanned.said).strip()
+def all_text(said: bytes) -> str:
+    """Return every word outside scripts, styles and drawings, one line a block, from what the scan of a page found."""
+    return plain(said).strip()
 
 
 def main_text(document: Document) -> str:
@@ -21,11 +22,23 @@ def main_text(document: Document) -> str:
     If the page has a <main>, only what is in it counts. A page that is mostly navigation (an index, a link list) has no
     main content in this sense; there, all its text is what it says.
     """
-    said = document.scanned.said
-    sifted = b"\n".join([said[start:end] for start, end in document.scanned.spans])
+    return plain(_sifted(document.scanned) or document.scanned.said).strip()
+
+
+def main_markup(scanned: Scanned) -> bytes:
+    """Return the markup of the main content, chosen as in `main_text`: whole elements are left out of it."""
+    if not _sifted(scanned):
+        return scanned.source
+    return b"\n".join([scanned.source[start:end] for _, _, start, end in scanned.spans])
+
+
+def _sifted(scanned: Scanned) -> bytes:
+    """Return the text of the main content; nothing where the page has none to speak of."""
+    said = scanned.said
+    sifted = b"\n".join([said[span[0] : span[1]] for span in scanned.spans])
     if len(sifted) < _SMALLEST_SHARE * len(said) or not (_has_words(sifted[:_LOOK_BYTES]) or _has_words(sifted)):
-        sifted = said
-    return plain(sifted).strip()
+        return b""
+    return sifted
 
 
 def _has_words(text: bytes) -> bool:

@@ -38,7 +38,7 @@ _STARTS = frozenset(magic[0] for magic, _ in _SIGNATURES)
 _BINARY = bytes({*range(0x20)} - {0x09, 0x0A, 0x0C, 0x0D, 0x1B})
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _HTML = re.compile(
-    rb"(?i)(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,500}?-->\s*)*"
+    rb"(?i)(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?>.*?-->)\s*+)*+"
     rb"<(?:!doctype\s+html|html|head|body|title|script|iframe|h1|div|font|table|a|style|b|br|p|meta)[\s/>]",
     re.DOTALL,
 )

@@ -61,12 +61,12 @@ def bag_of(text: str, buckets: int = BUCKETS) -> Bag:
     if not text:
         return NO_WORDS
     codes = np.frombuffer(text.lower().encode("utf-32-le", "replace"), dtype=np.uint32)
-    return Bag(*_count(codes, _letters(), _crc_table(), buckets))
+    return Bag(*_count(codes, letters_and_digits(), _crc_table(), buckets))
 
 
 @cache
-def _letters() -> BoolArray:
-    """Which code points are letters or digits."""
+def letters_and_digits() -> BoolArray:
+    """Return which code points are letters or digits."""
     return np.array([chr(code).isalnum() for code in range(0x110000)], dtype=np.bool_)
 
 

@@ -99,17 +99,22 @@ def _shape(segment: str) -> str:
 class DiscoveryBudget:
     """How many pages may be discovered per URL template and per registrable domain, and hosts per domain.
 
+    A trap of words (`/red/green/blue`) has no template that could be told from an honest site. It is bounded by how
+    many of a host's pages may wait for their first visit: a host grows no faster than it is visited.
+
     State is three counters. Those by domain are counted from a crawl's pages when it starts; those by template are
     exported as they grow, and restored.
     """
 
     per_template: int = 10_000
+    waiting_per_host: int = 10_000  # pages of a host that were discovered and not visited yet
     per_domain: int = 1_000_000
     hosts_per_domain: int = 1_000
     refused: Counter[str] = field(default_factory=Counter)
     _templates: Counter[str] = field(default_factory=Counter)
     _domains: Counter[str] = field(default_factory=Counter)
     _hosts: dict[str, set[str]] = field(default_factory=dict)
+    _waiting: Counter[str] = field(default_factory=Counter)
     _grown: set[str] = field(default_factory=set)
 
     def restore(self, templates: Mapping[str, int], hosts: Iterable[tuple[str, int]]) -> None:
@@ -119,6 +124,14 @@ class DiscoveryBudget:
             domain = registrable_domain(host)
             self._domains[domain] += pages
             self._hosts.setdefault(domain, set()).add(host)
+
+    def restore_waiting(self, hosts: Iterable[tuple[str, int]]) -> None:
+        """Take over how many pages of each host wait for their first visit."""
+        self._waiting.update(dict(hosts))
+
+    def note_first_visit(self, host: str) -> None:
+        """Count a first visit to a page of this host: it makes room for another page."""
+        self._waiting[host] -= 1
 
     def export_grown(self) -> list[tuple[str, int]]:
         """Return the templates that have grown since the last call, with their pages."""
@@ -139,10 +152,14 @@ class DiscoveryBudget:
         if self._domains[domain] >= self.per_domain:
             self.refused["pages of the domain"] += 1
             return False
+        if self._waiting[host] >= self.waiting_per_host:
+            self.refused["pages of the host that wait for a visit"] += 1
+            return False
         if bounded and self._templates[template] >= self.per_template:
             self.refused["pages of the template"] += 1
             return False
         hosts.add(host)
+        self._waiting[host] += 1
         self._domains[domain] += 1
         if bounded:
             self._templates[template] += 1

@@ -1,8 +1,8 @@
 """URLs: one parser (WHATWG, by ada) and one normal form for the whole project.
 
 A page's identity is its normalised URL: http or https, lower-case punycode host without a trailing dot, no userinfo, no
-default port, no fragment, no empty query, dot segments resolved, and percent-escapes spelt one way. Normalising is
-idempotent. `%25` is never decoded, so a doubly encoded URL stays doubly encoded.
+default port, no fragment, no empty query, no tracking parameters (TRACKING), dot segments resolved, and percent-escapes
+spelt one way. Normalising is idempotent. `%25` is never decoded, so a doubly encoded URL stays doubly encoded.
 """
 
 from __future__ import annotations
@@ -27,6 +27,13 @@ DENIED_PORTS = frozenset(
     | {5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 0}
 )
 
+# Parameters that say where a visitor came from, never what page is shown: campaigns, clicks, newsletters.
+TRACKING = (
+    r"utm_[a-z_]+|fbclid|gclid|gclsrc|dclid|gbraid|wbraid|msclkid|yclid|ysclid|twclid|ttclid|li_fat_id|igshid|igsh|mc_cid"
+    r"|mc_eid|_hsenc|_hsmi|__hstc|__hssc|__hsfp|hsctatracking|mkt_tok|vero_id|oly_anon_id|oly_enc_id|_openstat|wickedid"
+    r"|rb_clickid|ml_subscriber|ml_subscriber_hash|srsltid|_ga|_gl|s_kwcid|ef_id|cmpid"
+)
+_TRACKED = re.compile(rf"(?i)(?:{TRACKING})(?:=.*)?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]{2})?")
 _ODD_ESCAPE = re.compile("%(?![0-9A-F]{2})|%(?:2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])")
@@ -80,15 +87,23 @@ def normalise(text: str, base: Base | None = None) -> str | None:
     if host is None:
         return None
     rest = href[slash:].partition("#")[0]
-    if rest[-1] == "?" and rest.index("?") == len(rest) - 1:
-        rest = rest[:-1]
     if "%" in rest:
         if _CONTROL.search(text):  # the parser has escaped them; control characters never name a page
             return None
         if _ODD_ESCAPE.search(rest):
             rest = _ESCAPE.sub(_one_spelling, rest)
+    if "?" in rest:
+        path, _, query = rest.partition("?")
+        query = _without_tracking(query)
+        rest = f"{path}?{query}" if query else path
     href = f"{href[:start]}{host}{rest}"
     return href if len(href) <= MAX_URL_CHARS else None
+
+
+def _without_tracking(query: str) -> str:
+    parts = query.split("&")
+    kept = [part for part in parts if not _TRACKED.fullmatch(part)]
+    return query if len(kept) == len(parts) else "&".join(kept)
 
 
 def parse(text: str, base: Base | None = None) -> Url | None:

@@ -34,6 +34,7 @@ class Measure(ABC):
     pooled: ClassVar[bool] = False
     running: ClassVar[bool] = False  # a cycle's value is the ratio of the sums up to and with it
     per_visit: ClassVar[bool] = False  # flatters a policy that only makes its surest visits
+    by_site: ClassVar[bool] = False  # needs the stage's tally of sites
     unit: ClassVar[str] = ""
     name: ClassVar[str]
     meaning: ClassVar[str]  # one line
@@ -92,7 +93,7 @@ class Weighable(Measure):
         return self.meaning + (", pages by their importance" if self.weighted else "")
 
     @classmethod
-    def made(cls, flag: str) -> Measure:
+    def made(cls, flag: str = "") -> Measure:
         """Make it from the only argument that it takes."""
         if flag not in ("", "weighted"):
             raise InputError(f"measure {cls.name!r} takes 'weighted' or nothing, not {flag!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from recrawl.compiled import kernel
 from recrawl.memory import Memory
 from recrawl.policy import Truth
 from recrawl.visits import Outcome, Visits
+
+if TYPE_CHECKING:
+    from recrawl.evaluate.measures.worstsite import SiteTally
 
 NO_WEIGHTS: FloatArray = np.empty(0)  # all pages weigh 1
 
@@ -40,6 +44,7 @@ class Stage:
     budget: int
     pages: int  # known when the crawl began: what shares are shares of
     picked: BoolArray  # pages picked in an earlier cycle after the warm-up
+    tally: SiteTally | None = None  # where a measure judges site by site
 
     def snapshot(self, out: FloatArray) -> FloatArray:
         """Fill `out` with the time since which each copy is stale: inf for fresh ones, NaN where there is no copy."""

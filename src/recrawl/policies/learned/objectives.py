@@ -9,6 +9,7 @@ independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with
     changes     p                                        each visit that finds a change counts 1
     freshness   (1 - (1 + x) exp(-x)) / D                a(s) = 1 - exp(-D s), the chance of being stale
     age         t^2 / 2 - (1 - (1 + x) exp(-x)) / D^2    a(s) = s - (1 - exp(-D s)) / D, the expected age
+    balanced    p f^BALANCE, f the index of freshness: found changes and fresh copies at once, whatever the unit of time
     links       p times the new links expected of a change (predict.linkyield)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
@@ -24,14 +25,15 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 
-NAMES = ("changes", "freshness", "age", "links")
+NAMES = ("changes", "freshness", "age", "links", "balanced")
+BALANCE = 0.25  # between 0, the order of `changes`, and infinity, that of `freshness`
 _TERM = re.compile(r"(?:(\d+(?:\.\d+)?)\*)?([a-z]+)")
 _SLOW = 1e-9  # below this rate the limits for x -> 0 hold
 
 
 @dataclass(frozen=True)
 class Objective:
-    """A weighted sum of the four indices."""
+    """A weighted sum of the indices."""
 
     weights: tuple[tuple[str, float], ...]
 
@@ -63,5 +65,8 @@ def _index(name: str, p: FloatArray, t: FloatArray, links: FloatArray) -> FloatA
         return p * links
     x = -np.log1p(-np.minimum(p, 1.0 - 1e-12))
     rate = np.maximum(x / np.maximum(t, 1e-9), _SLOW)
-    gained = -np.expm1(-x) - x * np.exp(-x)
-    return gained / rate if name == "freshness" else np.maximum(t**2 / 2.0 - gained / rate**2, 0.0)
+    gained = np.maximum(-np.expm1(-x) - x * np.exp(-x), 0.0)
+    if name == "age":
+        return np.maximum(t**2 / 2.0 - gained / rate**2, 0.0)
+    fresher = gained / rate
+    return fresher if name == "freshness" else np.asarray(p * fresher**BALANCE)

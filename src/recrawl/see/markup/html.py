@@ -5,35 +5,32 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import compress
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 
-from recrawl.see.markup.scan import BASE, LINK, MAX_ANCHOR_CHARS, META, Scanned, attribute, plain, scan
-from recrawl.urls.traps import without_session
-from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, split
+from recrawl.see.markup.references import attribute, plain
+from recrawl.see.markup.scan import BASE, LINK, MAX_ANCHOR_CHARS, META, Scanned, scan
+from recrawl.see.markup.targets import places_of
+from recrawl.urls.url import Base, normalise
 
 MAX_LINKS = 5_000
 MAX_TITLE_CHARS = 500
 MAX_REFRESH_S = 3.0  # a slower refresh shows its page first, a faster one sends the visitor elsewhere
 
-_REFRESH = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(?:[;,\s]\s*)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(\S+))", re.I)
+_REFRESH = re.compile(
+    r"\s*+([0-9]{1,9}+(?:\.[0-9]*+)?|\.[0-9]++)(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:\"([^\"]*)|'([^']*)|(\S+))",
+    re.I,
+)
 _HEAD_BYTES = 8_192
 _MAX_FEEDS = 16
 _MAX_META_CHARS = 2_000
-_NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
-_ABSOLUTE = (b"https://", b"http://")
-_PLAIN = re.compile(rb"((?:\.\./)*)([\w~-]+(?:[./][\w~-]+)*/?(?:\?[\w~=&.-]+)?)")
-_MAX_PLAIN_BYTES = 500
-_CACHED = frozenset(
-    b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._#"
-)  # not "?", which needs the page
-_MAX_RESOLVED = 1_024  # links of a folder whose meaning is kept
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 _SHELL_WORDS = 50
 _SHELL = re.compile(
-    r"(?i)<(?:div|main|section|app-root)\s[^>]*\bid\s*=\s*[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte|ember"
-    r"[\w-]*|application)[\"'\s>]|<app-root|<noscript[^>]*>[^<]*(?:<[^>]*>[^<]*)*?java-?script|enable javascript"
+    r"(?i)<(?:div|main|section|app-root)\s[^>]{0,200}?\bid\s*+=\s*+[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte"
+    r"|ember[\w-]{0,100}|application)[\"'\s>]|<app-root|<noscript[^>]{0,200}+>[^\0]{0,500}?java-?script"
+    r"|enable javascript"
 )
 
 
@@ -133,7 +130,7 @@ def needs_rendering(text: str, scanned: Scanned) -> bool:
     """Whether scripts will render this page: hardly a word, scripts, and a mount point or a noscript message."""
     if scanned.words >= _SHELL_WORDS or not scanned.scripts:
         return False
-    return bool(_SHELL.search(text[:262_144])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
+    return bool(_SHELL.search(text[:65_536])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
 
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:
@@ -154,20 +151,18 @@ def _base_of(head: list[HeadTag], url: str) -> str:
 
 def _links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
     """Return the links in columns, the first to each address, and whether there are more than we read."""
-    href, href_end, rel, rel_end, text, text_end, tidy = scanned.anchors.T.tolist()
+    found_urls, found_hosts, found_rows = places_of(scanned.source, scanned.anchors[:, :2], base)
+    first = dict(zip(reversed(found_urls), range(len(found_urls) - 1, -1, -1), strict=True))
+    places = sorted(first.values()) if len(first) < len(found_urls) else list(first.values())[::-1]
+    capped = len(places) > MAX_LINKS
+    del places[MAX_LINKS:]
+    rows = scanned.anchors[[found_rows[i] for i in places], 2:].tolist() if places else []
     source, said = scanned.source, scanned.said.decode("latin-1")  # a character a byte: places are the same in both
-    places = _places([source[start:end] for start, end in zip(href, href_end, strict=True)], base)
-    urls = [place[0] for place in places]
-    first = dict(zip(reversed(urls), range(len(urls) - 1, -1, -1), strict=True))
-    first.pop("", None)  # names no page
-    rows = sorted(first.values())
-    capped = len(rows) > MAX_LINKS
-    del rows[MAX_LINKS:]
     found = LinkColumns(
-        [urls[i] for i in rows],
-        [places[i][1] for i in rows],
-        [said[text[i] : text_end[i]] if tidy[i] else _anchor(scanned.said, text[i], text_end[i]) for i in rows],
-        [_is_nofollow(source[rel[i] : rel_end[i]]) for i in rows] if any(rel_end) else [False] * len(rows),
+        [found_urls[i] for i in places],
+        [found_hosts[i] for i in places],
+        [said[a:b] if tidy else _anchor(scanned.said, a, b) for _, _, a, b, tidy in rows],
+        [rel_end > 0 and _is_nofollow(source[rel:rel_end]) for rel, rel_end, _, _, _ in rows],
     )
     return found, capped
 
@@ -177,83 +172,9 @@ def _anchor(said: bytes, start: int, end: int) -> str:
     return " ".join(text.split())[:MAX_ANCHOR_CHARS]
 
 
-def _places(targets: list[bytes], base: str) -> list[tuple[str, str]]:
-    """Return the address and the host that each link means."""
-    known = _resolved(base[: base.partition("?")[0].rindex("/") + 1])
-    places = list(map(known.get, targets))
-    folders: list[str] = []
-    for i, place in enumerate(places):
-        if place is None:
-            target = targets[i]
-            folders = folders or _folders(base)
-            places[i] = resolved = _resolve(target, base, folders)
-            if len(known) < _MAX_RESOLVED and target[0] in _CACHED:
-                known[target] = resolved
-    return cast(list[tuple[str, str]], places)
-
-
-@lru_cache(maxsize=256)
-def _resolved(folder: str) -> dict[bytes, tuple[str, str]]:
-    """What links mean on the pages of a folder: most links of a site are met again and again."""
-    return {}
-
-
-def _resolve(target: bytes, base: str, folders: list[str]) -> tuple[str, str]:
-    """Return a link's address and host, empty if it names no page."""
-    if target.startswith(_NO_PAGE):
-        return "", ""
-    if target.startswith(b"/"):
-        plain_path = _beside(target[1:], folders[-1:])
-        return plain_path or _rooted(target, folders[-1][:-1])
-    if target.startswith(_ABSOLUTE):
-        return _absolute(target)
-    return _beside(target, folders) or _target(target, Base(base))
-
-
 @lru_cache(maxsize=1_024)
 def _is_nofollow(rel: bytes) -> bool:
     return not _NOT_FOLLOWED.isdisjoint(attribute(rel).lower().split())
-
-
-@lru_cache(maxsize=32_768)
-def _absolute(target: bytes) -> tuple[str, str]:
-    """Resolve a link that means the same on every page of the web: many sites link to the same others."""
-    return _target(target, None)
-
-
-@lru_cache(maxsize=32_768)
-def _rooted(target: bytes, origin: str) -> tuple[str, str]:
-    """Resolve a link that means the same on every page of a site: most navigation links are met again and again."""
-    return _target(target, Base(origin))
-
-
-def _folders(base: str) -> list[str]:
-    """Return the folder of a page, its parent folder, and so on up to the root, each with its closing slash."""
-    url = split(base)
-    parts = url.path.split("/")[1:-1]
-    return [f"{url.origin}/" + "".join(f"{part}/" for part in parts[:n]) for n in range(len(parts), -1, -1)]
-
-
-def _beside(target: bytes, folders: list[str]) -> tuple[str, str] | None:
-    """Resolve a plain relative link (`page.html`, `../folder/page?x=1`) without the parser; None if it is not plain.
-
-    Plain means: only characters that stand for themselves in a URL, and no dot segments but leading `../`.
-    """
-    found = _PLAIN.fullmatch(target)
-    if found is None or len(target) > _MAX_PLAIN_BYTES:
-        return None
-    folder = folders[min(len(found[1]) // 3, len(folders) - 1)]
-    url = without_session(folder + found[2].decode())
-    return (url, host_of(url)) if len(url) <= MAX_URL_CHARS else None
-
-
-def _target(target: bytes, base: Base | None) -> tuple[str, str]:
-    """Resolve a link: its address without a session id, and its host; empty if it names no page."""
-    url = normalise(attribute(target), base)
-    if url is None:
-        return "", ""
-    url = without_session(url)
-    return url, host_of(url)
 
 
 def _relations(head: list[HeadTag], base: str) -> tuple[str | None, tuple[str, ...]]:

@@ -8,8 +8,6 @@ head in time that is linear whatever the page is. It keeps a stack of open eleme
 
 from __future__ import annotations
 
-import re
-from html import unescape
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy.typing as npt
 from recrawl.columns import ByteArray
 from recrawl.compiled import kernel
 from recrawl.see.markup import tags
+from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
     ASIDE,
     BLOCK,
@@ -58,7 +57,6 @@ META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
 _TITLE, _TITLE_END, _H1, _H1_END = range(8, 12)
 _SPACE = np.array([is_space(c) for c in range(256)], dtype=np.int64)
-_REFERENCE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
 
 
 class Scanned(NamedTuple):
@@ -67,7 +65,7 @@ class Scanned(NamedTuple):
     source: bytes
     said: bytes  # all text, one line a block, white space collapsed, character references unresolved
     words: int
-    spans: list[list[int]]  # where in `said` the main content is
+    spans: list[list[int]]  # where the main content is: start and end in `said`, start and end in `source`
     anchors: npt.NDArray[np.int32]  # a row a link: start and end of href and rel in `source`, of its text in `said`;
     # and 1 if that text is an anchor as it stands: not long, ASCII, no character references
     head: list[list[int]]  # of every meta, link and base tag: which, and start and end of three attributes in `source`
@@ -93,7 +91,7 @@ def scan(html: bytes) -> Scanned:
     text[0] = 10
     anchors = np.empty((min(MAX_ANCHORS, len(html) // _SHORTEST_LINK + 1), 7), dtype=np.int32)
     head = np.empty((MAX_HEAD_TAGS, 7), dtype=np.int32)
-    spans = np.empty((min(MAX_SPANS, len(html) // 4 + 1), 2), dtype=np.int32)
+    spans = np.empty((min(MAX_SPANS, len(html) // 4 + 1), 4), dtype=np.int32)
     counts = np.zeros(12, dtype=np.int64)
     _scan(source, text, anchors, head, spans, counts)
     count: list[int] = counts.tolist()
@@ -111,18 +109,6 @@ def scan(html: bytes) -> Scanned:
         script_bytes=count[_SCRIPT_BYTES],
         capped=bool(count[_CAPPED]),
     )
-
-
-def plain(said: bytes) -> str:
-    """Decode text and resolve its character references."""
-    text = said.decode("utf-8", "replace")
-    return unescape(text) if "&" in text else text
-
-
-def attribute(value: bytes) -> str:
-    """Decode an attribute; there, `&copy=` is no character reference (HTML standard, 13.2.5.73)."""
-    text = value.decode("utf-8", "replace")
-    return _REFERENCE.sub(lambda found: unescape(found[0]), text) if "&" in text else text
 
 
 @kernel
@@ -207,7 +193,7 @@ def _scan(
     depth, over, words, links, heads, parts = 0, 0, 0, 0, 0, 0  # over: open elements beyond MAX_DEPTH
     aside, main, content = MAX_DEPTH, MAX_DEPTH, MAX_DEPTH  # how deep these were opened; MAX_DEPTH: not open
     done = False  # the first <main> is closed: what follows is not main content
-    open_link, open_span = -1, 1
+    open_link, open_span, open_at = -1, 1, 0  # open_at: where in the source the span began
     undrawn = False  # no drawing is closed from here on
     i, t = 0, 1
     while i < n:
@@ -215,6 +201,7 @@ def _scan(
         words += found
         if i == n:
             break
+        token = i
         what, i, name, name_end, closed = read_token(source, i)
         if what == TEXT:
             words += text[t - 1] == 32 or text[t - 1] == 10
@@ -266,14 +253,14 @@ def _scan(
                 continue
             stack[depth], kinds[depth] = name, kind
             if name == tags.MAIN and main == MAX_DEPTH and aside == MAX_DEPTH and not done:
-                main, parts, open_span = depth, 0, t
+                main, parts, open_span, open_at = depth, 0, t, i
             if kind & CONTENT:
                 content = min(content, depth)
             elif aside == MAX_DEPTH and (
                 (kind & ASIDE and (name != tags.HEADER or content == MAX_DEPTH)) or _is_aside(source, name_end, i)
             ):
                 aside = depth
-                parts += _span(spans, parts, open_span, t, done)
+                parts += _span(spans, parts, open_span, t, open_at, token, done)
             depth += 1
         else:
             if name == tags.H1 and counts[_H1_END] == counts[_H1]:
@@ -284,14 +271,14 @@ def _scan(
             depth = _pop(stack, kinds, depth, name, kind)
             content = MAX_DEPTH if content >= depth else content
             if aside != MAX_DEPTH and aside >= depth:
-                aside, open_span = MAX_DEPTH, t
+                aside, open_span, open_at = MAX_DEPTH, t, i
             if main != MAX_DEPTH and main >= depth:
-                parts += _span(spans, parts, open_span, t, done)
+                parts += _span(spans, parts, open_span, t, open_at, token, done)
                 main, done = MAX_DEPTH, True
     if open_link >= 0:
         anchors[open_link, 5] = t
     if aside == MAX_DEPTH:
-        parts += _span(spans, parts, open_span, t, done)
+        parts += _span(spans, parts, open_span, t, open_at, n, done)
     for k in range(links):
         _trim(text, anchors[k])
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
@@ -334,9 +321,9 @@ def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
 
 
 @kernel
-def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, done: bool) -> int:
-    """Note a piece of main content; 1 if there was one."""
+def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, at: int, at_end: int, done: bool) -> int:
+    """Note a piece of main content, by its place in the text and in the source; 1 if there was one."""
     if done or start >= end or parts == len(spans):
         return 0
-    spans[parts, 0], spans[parts, 1] = start, end
+    spans[parts, 0], spans[parts, 1], spans[parts, 2], spans[parts, 3] = start, end, at, at_end
     return 1

@@ -29,7 +29,12 @@ def paths(preset: Preset, sites: Sites, pages: Pages) -> tuple[pa.Array, pa.Arra
     number = np.arange(len(pages)) - sites.first[pages.site]
     ending = np.where(pages.index, len(preset.populations), pages.folder)
     ext = pa.array([p.ext for p in preset.populations] + ["html"]).take(_ints(ending))
-    plain = _join(folders.take(_ints(which)), "/", TOPIC_WORDS.take(_ints(pages.topic)), "-", _text(number), ".", ext)
+    name = _join(TOPIC_WORDS.take(_ints(pages.topic)), "-", _text(number))
+    folder = folders.take(_ints(which))
+    if any("{page}" in p.folder for p in preset.populations):
+        own = _join(pc.replace_substring(folder, "{page}", ""), name)
+        folder = pc.if_else(pc.ends_with(folder, "{page}"), own, folder)
+    plain = _join(folder, "/", name, ".", ext)
     sections = pa.array([p.section for p in preset.populations]).take(_ints(pages.folder))
     path = _where(home, pa.scalar("index.html"), _where(pages.index, _join(sections, "/index.html"), plain))
     slashes = np.array([folder.count("/") + 1 for folder in folders.to_pylist()], dtype=np.int16)

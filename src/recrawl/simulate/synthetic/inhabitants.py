@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray
-from recrawl.simulate.synthetic.presets import Preset
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.simulate.synthetic.makeup import Preset, Spell
 from recrawl.simulate.synthetic.rhythms import Clocks, Days32
 
 HISTORY_DAYS = 1092.0  # how far back the past of a page is known, as in recordings of real sites
@@ -57,20 +57,52 @@ def draw_sites(preset: Preset, pages: int, rng: np.random.Generator) -> tuple[Si
     which are Dirichlet draws around the preset's, of concentrations `site_mix` and `topic_mix`. They are then scaled so
     that over all pages the preset's shares hold.
     """
+    if any(population.host for population in preset.populations):
+        return _with_hosts(preset, pages, rng)
+    return _ordinary(preset, pages, np.array([p.share for p in preset.populations]), rng)
+
+
+def _ordinary(preset: Preset, pages: int, share: FloatArray, rng: np.random.Generator) -> tuple[Sites, FloatArray]:
+    """Draw sites on which populations with these shares mix."""
     count = min(max(round(pages / preset.site_pages), 1), pages)
     weight = np.exp(rng.normal(0.0, preset.site_spread, count))
     size = 1 + rng.multinomial(pages - count, weight / weight.sum())
     topic = rng.integers(len(TOPICS), size=count)
-    share = np.array([p.share for p in preset.populations])
     of_topic = rng.standard_gamma(preset.topic_mix * share, size=(len(TOPICS), len(share))) + 1e-9
     of_topic /= of_topic.sum(axis=1, keepdims=True)
     mixture = rng.standard_gamma(preset.site_mix * of_topic[topic]) + 1e-9
     for _ in range(30):  # iterative proportional fitting
         mixture /= mixture.sum(axis=1, keepdims=True)
-        mixture *= share / (size @ mixture / pages)
+        mixture *= share / np.maximum(size @ mixture / pages, 1e-300)
     mixture /= mixture.sum(axis=1, keepdims=True)
-    first = np.cumsum(size) - size
-    return Sites(size, first, topic, mixture.argmax(axis=1)), mixture
+    return _sites(size, topic, mixture), mixture
+
+
+def _with_hosts(preset: Preset, pages: int, rng: np.random.Generator) -> tuple[Sites, FloatArray]:
+    """Draw the sites that populations name as their own, and then the ordinary ones.
+
+    The populations of one host share each of its sites as they share the web; a host too small for the web is left out.
+    """
+    share = np.array([p.share for p in preset.populations])
+    host = np.array([p.host for p in preset.populations])
+    sizes: list[int] = []
+    mixtures: list[FloatArray] = []
+    for name in dict.fromkeys(p.host for p in preset.populations if p.host):
+        own = np.where(host == name, share, 0.0)
+        copies = max(p.hosts for p in preset.populations if p.host == name)
+        if each := int(own.sum() * pages / copies):
+            sizes += [each] * copies
+            mixtures += [own / own.sum()] * copies
+    rest = np.where(host == "", share, 0.0)
+    sites, mixture = _ordinary(preset, pages - sum(sizes), rest / rest.sum(), rng)
+    topic = np.concatenate([rng.integers(len(TOPICS), size=len(sizes)), sites.topic])
+    size = np.concatenate([np.array(sizes, dtype=np.int64), sites.size])
+    mixture = np.concatenate([np.array(mixtures).reshape(-1, len(share)), mixture])
+    return _sites(size, topic, mixture), mixture
+
+
+def _sites(size: IntArray, topic: IntArray, mixture: FloatArray) -> Sites:
+    return Sites(size, np.cumsum(size) - size, topic, mixture.argmax(axis=1))
 
 
 def draw_pages(preset: Preset, sites: Sites, mixture: FloatArray, days: float, rng: np.random.Generator) -> Pages:
@@ -86,9 +118,12 @@ def draw_pages(preset: Preset, sites: Sites, mixture: FloatArray, days: float, r
     for sort in range(sorts - 1):
         population += draw > edges[site, sort]
     stray = rng.random(pages) < preset.stray
-    folder = np.where(stray, rng.integers(sorts, size=pages), population).astype(np.int8)
+    mixed = np.flatnonzero([not p.host for p in preset.populations])  # the others keep to their own sites and folders
+    stray &= np.isin(population, mixed)
+    folder = np.where(stray, mixed[rng.integers(len(mixed), size=pages)], population).astype(np.int8)
     hub, index = _hubs(sites, site, folder, sorts)
     born, died = _lives(preset, index, days, rng)
+    _move(preset, population, index, days, born, died)
     return Pages(site, topic, population, folder, hub, index, born, died)
 
 
@@ -128,9 +163,37 @@ def _lives(preset: Preset, index: BoolArray, days: float, rng: np.random.Generat
     return born, died
 
 
-def wind_clocks(preset: Preset, pages: Pages, rng: np.random.Generator) -> Clocks:
-    """Wind every page's clock by the rhythm of its population."""
+def _move(
+    preset: Preset, population: npt.NDArray[np.int8], index: BoolArray, days: float, born: Days32, died: Days32
+) -> None:
+    """Let populations appear and vanish as a whole; index pages stay."""
+    for sort, (start, end) in enumerate(p.lives for p in preset.populations):
+        pages = (population == sort) & ~index
+        if start > 0:
+            born[pages] = start * days
+        if end < 1:
+            died[pages] = end * days
+
+
+def wind_clocks(preset: Preset, pages: Pages, days: float, rng: np.random.Generator) -> Clocks:
+    """Wind every page's clock by the rhythm of its population, and draw the spells of each site."""
     clocks = Clocks.still(len(pages))
     for sort, population in enumerate(preset.populations):
-        population.rhythm.wind(clocks, np.flatnonzero(pages.population == sort), rng)
+        chosen = np.flatnonzero(pages.population == sort)
+        population.rhythm.wind(clocks, chosen, rng)
+        if population.spell is not None:
+            _cast(population.spell, clocks, chosen, pages.site[chosen], days, rng)
     return clocks
+
+
+def _cast(spell: Spell, clocks: Clocks, pages: PageIds, site: IntArray, days: float, rng: np.random.Generator) -> None:
+    """Draw the days on which each site's pages begin and cease to change."""
+    _, which = np.unique(site, return_inverse=True)
+    sites = int(which.max(initial=-1)) + 1
+    if spell.begins is not None:
+        clocks.begin[pages] = (days * rng.uniform(*spell.begins, size=sites))[which]
+    if spell.ceases is not None:
+        clocks.cease[pages] = (days * rng.uniform(*spell.ceases, size=sites))[which]
+    if spell.season_days:
+        clocks.season[pages], clocks.awake[pages] = spell.season_days, spell.awake_days
+        clocks.begin[pages] = (-HISTORY_DAYS - spell.season_days * rng.random(sites))[which]

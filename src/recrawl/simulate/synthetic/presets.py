@@ -5,76 +5,11 @@ To add a preset, write a function under `@presets.add(name, ...)` that returns a
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
+from recrawl.simulate.synthetic import restless
+from recrawl.simulate.synthetic.makeup import Gain, Population, Preset, presets
+from recrawl.simulate.synthetic.rhythms import Bursty, Drifting, Never, Periodic, Poisson
 
-from recrawl.registry import Registry
-from recrawl.simulate.synthetic.rhythms import Bursty, Drifting, Never, Periodic, Poisson, Rhythm
-
-
-@dataclass(frozen=True)
-class Gain:
-    """New links: a `share` of the pages gains them at all, each of their changes with probability `chance`.
-
-    How many at once is a discrete Pareto variable: P(count >= k) = (k / scale) ** -tail for k above the page's scale,
-    which is log-normal, so that some pages always gain many.
-    """
-
-    share: float = 0.0
-    chance: float = 0.0
-    tail: float = 1.6
-    spread: float = 0.6
-
-
-@dataclass(frozen=True)
-class Population:
-    """Pages of one sort: where they lie, in which rhythm they change, how they gain links."""
-
-    folder: str  # "{month}" in it becomes the year and month of birth
-    share: float
-    rhythm: Rhythm
-    internal: Gain = Gain()
-    external: Gain = Gain()
-    ext: str = "html"
-    words: float = 400.0  # median
-
-    @property
-    def section(self) -> str:
-        """The first folder."""
-        return self.folder.split("/")[0]
-
-
-@dataclass(frozen=True)
-class Preset:
-    """A synthetic web. Rates are per day; `births` and `deaths` are of a page, `mass_edits` of a site."""
-
-    name: str
-    days: float  # the default length
-    populations: tuple[Population, ...]
-    site_pages: float = 58.15  # on average
-    site_spread: float = 1.3  # log-spread of the sizes of sites
-    site_mix: float = 6.0  # near 0 all pages of a site are of one population, far above 1 it has all as the web has
-    topic_mix: float = 12.0  # the same for the sites of a topic
-    births: float = 0.0
-    deaths: float = 0.0
-    mass_edits: float = 0.0
-    quiet_days: float = 0.0  # share of the days on which all pages change less,
-    quiet: float = 1.0  # by this factor
-    out_internal: float = 4.0  # links of a page at the start, on average
-    out_external: float = 0.7
-    stray: float = 0.1  # share of pages that lie in a folder of another population
-
-    def __post_init__(self) -> None:
-        if not math.isclose(sum(p.share for p in self.populations), 1.0, abs_tol=1e-9):
-            raise ValueError(f"the shares of preset {self.name} do not sum to 1")
-
-    @property
-    def bustle(self) -> float:
-        """The mean of the days' factors."""
-        return 1.0 - self.quiet_days * (1.0 - self.quiet)
-
-
-presets: Registry[Preset] = Registry("preset")
+__all__ = ["Gain", "Population", "Preset", "preset", "presets", "restless"]
 
 FEW = Gain(0.5, 0.04)
 RARE = Gain(0.2, 0.01)

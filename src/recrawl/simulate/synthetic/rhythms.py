@@ -7,7 +7,9 @@ are one process with different columns:
     thinned by    `keep` (share of candidates that become changes), `weekend` (a factor on days 5 and 6 of each week),
                   pauses (bursts of mean `on` days between pauses of mean `off` days, both exponential),
                   growth (the rate is multiplied by exp(growth * (t / end - 1/2)) from day 0 to the end),
-                  the tide (a factor for each day, the same for all pages)
+                  the tide (a factor for each day, the same for all pages),
+                  the spell: nothing from before `begin` or after `cease`, and of every `season` days from `begin` on
+                  only what falls into the first `awake`
 
 Day 0 is a Monday, midnight. Days are rounded to 32-bit floats, the precision of the files, and ascend strictly.
 """
@@ -15,20 +17,19 @@ Day 0 is a Monday, midnight. Days are rounded to 32-bit floats, the precision of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.compiled import kernel
 
 Days32 = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Clocks:
+class Clocks(NamedTuple):
     """The parameters of each page's change process, one row per page. By default a page never changes."""
 
     rate: FloatArray
@@ -40,21 +41,37 @@ class Clocks:
     on: FloatArray
     off: FloatArray
     growth: FloatArray
+    begin: FloatArray
+    cease: FloatArray
+    season: FloatArray
+    awake: FloatArray
 
     @classmethod
     def still(cls, pages: int) -> Clocks:
         """Return clocks that stand still."""
-        ones = {"keep", "weekend"}
-        return cls(**{f.name: np.full(pages, float(f.name in ones)) for f in fields(cls)})
+        others = {"keep": 1.0, "weekend": 1.0, "begin": -math.inf, "cease": math.inf}
+        return cls(*(np.full(pages, others.get(name, 0.0)) for name in cls._fields))
 
-    def mean_rate(self) -> FloatArray:
-        """Return each page's expected number of candidates that become changes, a day of its life in the window."""
+    def awake_at(self, pages: PageIds, day: FloatArray) -> BoolArray:
+        """Return whether these pages could change on these days, one day a page."""
+        begin, season = self.begin[pages], self.season[pages]
+        inside = np.asarray((day >= begin) & (day < self.cease[pages]))
+        seasonal = season > 0
+        since = (day[seasonal] - begin[seasonal]) % season[seasonal]
+        inside[seasonal] &= since < self.awake[pages[seasonal]]
+        return inside
+
+    def mean_rate(self, end: float = math.inf) -> FloatArray:
+        """Return each page's expected changes per day of its life in the window, which ends on day `end`."""
         ticking = self.period > 0
         rate = np.where(ticking, 1.0, self.rate) / np.where(ticking, self.period, 1.0) * self.keep
         weekly_day = np.floor(self.phase) % 7 >= 5
         any_day = (5 + 2 * self.weekend) / 7
         rate *= np.where(self.period == 7, np.where(weekly_day, self.weekend, 1.0), any_day)
         rate *= np.where(self.off > 0, self.on / np.maximum(self.on + self.off, 1e-12), 1.0)
+        rate *= np.where(self.season > 0, self.awake / np.where(self.season > 0, self.season, 1.0), 1.0)
+        if math.isfinite(end):
+            rate *= np.clip(np.minimum(self.cease, end) - np.maximum(self.begin, 0.0), 0.0, end) / end
         half = np.where(self.growth == 0, 1.0, self.growth / 2)
         return np.asarray(np.where(self.growth == 0, rate, rate * np.sinh(half) / half))
 
@@ -65,11 +82,9 @@ class Rhythm(Protocol):
     @property
     def name(self) -> str:
         """One word, for the pages table."""
-        ...
 
     def wind(self, clocks: Clocks, pages: PageIds, rng: np.random.Generator) -> None:
         """Set the clocks of these pages."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -101,7 +116,7 @@ class Periodic:
     """Changes at the page's own hour of the day (period 1) or day of the week (period 7), unless a tick is skipped.
 
     `keep` is the mean share of ticks that are not skipped; each page draws its own from a beta distribution with
-    `alike` as the sum of its parameters (0: all pages have the mean).
+    `alike` as the sum of its parameters (0: all pages have the mean). `together`: all pages share one hour and day.
     """
 
     period_days: float = 1.0
@@ -109,12 +124,14 @@ class Periodic:
     alike: float = 0.0
     weekend: float = 1.0
     jitter_days: float = 0.01
+    together: bool = False
     name: str = field(default="periodic", init=False)
 
     def wind(self, clocks: Clocks, pages: PageIds, rng: np.random.Generator) -> None:
         """Draw hours and shares."""
         clocks.period[pages] = self.period_days
-        clocks.phase[pages] = rng.random(len(pages)) * max(self.period_days - self.jitter_days, 0.0)
+        hours = rng.random(1 if self.together else len(pages))
+        clocks.phase[pages] = hours * max(self.period_days - self.jitter_days, 0.0)
         clocks.jitter[pages] = self.jitter_days
         clocks.weekend[pages] = self.weekend
         alpha, beta = self.keep * self.alike, (1 - self.keep) * self.alike
@@ -184,8 +201,7 @@ def play(
 ) -> Played:
     """Run every page's clock from its birth to its death or the end of the window."""
     tide = tide or Tide()
-    columns = (getattr(clocks, f.name) for f in fields(Clocks))
-    return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, *columns))
+    return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, clocks))
 
 
 @kernel
@@ -203,16 +219,9 @@ def _play(
     end: np.float32,
     tide_first: int,
     tide: FloatArray,
-    rate: FloatArray,
-    period: FloatArray,
-    phase: FloatArray,
-    jitter: FloatArray,
-    keep: FloatArray,
-    weekend: FloatArray,
-    on: FloatArray,
-    off: FloatArray,
-    growth: FloatArray,
+    clocks: Clocks,
 ) -> tuple[npt.NDArray[np.int32], Days32, npt.NDArray[np.int32], Days32]:
+    rate, period, phase, jitter, keep, weekend, on, off, growth, begin, cease, season, awake_days = clocks
     pages = len(born)
     page = np.empty(max(2 * pages, 16), np.int32)
     day = np.empty(len(page), np.float32)
@@ -246,6 +255,8 @@ def _play(
                     tick = max(tick, math.floor((switch - phase[p]) / period[p]))
                 else:
                     t = switch  # nothing happens in a pause, and Poisson candidates have no memory
+                continue
+            if t < begin[p] or t >= cease[p] or (season[p] > 0 and (t - begin[p]) % season[p] >= awake_days[p]):
                 continue
             chance = keep[p]
             if growth[p] != 0:

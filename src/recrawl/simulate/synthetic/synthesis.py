@@ -97,7 +97,7 @@ def draw_web(
     rng = next(streams)
     sites, mixture = draw_sites(chosen, pages, rng)
     columns = draw_pages(chosen, sites, mixture, days, rng)
-    clocks = wind_clocks(chosen, columns, rng)
+    clocks = wind_clocks(chosen, columns, days, rng)
     advance(1, 7, "changes")
     history = draw_history(chosen, sites, columns, clocks, days, next(streams))
     advance(2, 7, "links")
@@ -110,7 +110,17 @@ def draw_web(
     advance(5, 7, "terms")
     words = draw_terms(columns, first, history, edits, next(streams)) if terms else None
     return SyntheticWeb(
-        chosen, days, sites, columns, clocks.mean_rate() * chosen.bustle, history, links, counts, first, edits, words
+        chosen,
+        days,
+        sites,
+        columns,
+        clocks.mean_rate(days) * chosen.bustle,
+        history,
+        links,
+        counts,
+        first,
+        edits,
+        words,
     )
 
 

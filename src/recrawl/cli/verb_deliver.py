@@ -1,0 +1,86 @@
+"""recrawl deliver: events to the sinks of recrawl.toml."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from recrawl.cli.options import add_crawl
+from recrawl.plain_text import shown
+
+WAIT_S = 45.0  # for a child to end its deliveries
+EXAMPLES = """examples:
+  recrawl deliver -C news                        send what there is, and end
+  recrawl deliver -C news --follow               go on as the crawl goes on
+  recrawl deliver -C news --again                also what was put aside; enable what was disabled
+
+  [[deliver]]                                    in news/recrawl.toml
+  name = "index"
+  to = "webhook:https://example.org/hook"        or jsonl:PATH, files:DIR, parquet:DIR, command:PROGRAM
+  with = ["markdown", "diff"]
+  secret_file = "hook.secret"
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Hand events over, in order and at least once, to each sink."
+    add_crawl(parser)
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--once", action="store_true", help="end when there is no more (the default)")
+    group.add_argument("--follow", action="store_true", help="go on as the crawl goes on")
+    parser.add_argument("--again", action="store_true", help="send what was put aside, enable what was disabled")
+    parser.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Deliver until the end, or SIGTERM; 1 if some events wait."""
+    from recrawl.deliver.delivery import deliver
+
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    if args.with_parent:
+        threading.Thread(target=_watch, args=(os.getppid(), stop), daemon=True).start()
+    done = deliver(args.crawl, follow=args.follow, again=args.again, say=_say, stop=stop)
+    return 0 if done else 1
+
+
+def _say(line: str) -> None:
+    print(shown(line), file=sys.stderr, flush=True)
+
+
+def _watch(parent: int, stop: threading.Event) -> None:
+    while os.getppid() == parent and not stop.wait(1.0):
+        pass
+    stop.set()
+
+
+@contextmanager
+def delivering(crawl: Path) -> Iterator[None]:
+    """Deliver in a process of its own while a crawl runs; what is wrong with the sinks is said at once."""
+    from recrawl.deliver.sink_settings import make_sink, read_sinks
+    from recrawl.errors import InputError
+
+    settings = read_sinks(crawl)
+    if not settings:
+        raise InputError(f"{crawl / 'recrawl.toml'} has no [[deliver]]: there is nobody to deliver to")
+    for setting in settings:
+        make_sink(setting, None).close()
+    words = [sys.executable, "-m", "recrawl", "deliver", "-C", str(crawl), "--follow", "--with-parent"]
+    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        yield
+    finally:
+        child.terminate()  # it sends what is left, then ends
+        try:
+            child.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            child.kill()

@@ -1,0 +1,75 @@
+"""recrawl next: which pages another crawler should visit now."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
+
+EXAMPLES = """examples:
+  recrawl next -C news -n 500 --urls > urls.txt      then fetch them, and: recrawl report -C news visits.csv
+  recrawl next -C news -n 500 --per-host 5 --json    with rank, score, validators and lease
+  recrawl next -C news -n 20 --dry-run               what would come next; nothing is leased
+
+A page is given away once until its visit is reported or its lease ends. Nothing is due once the cycle's budget is
+reported, until the next cycle begins.
+"""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    add_crawl(parser)
+    parser.add_argument("-n", dest="most", type=_count, default=100, metavar="N", help="at most N pages (100)")
+    parser.add_argument("--per-host", type=int, default=0, metavar="N", help="at most N pages of one host")
+    parser.add_argument("--lease", type=float, default=3600.0, metavar="S", help="seconds to report in (3600)")
+    parser.add_argument("--dry-run", action="store_true", help="only show them")
+    parser.add_argument("--now", action="store_true", help="begin a new cycle, whatever the time")
+    add_order(parser)
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--urls", action="store_true", help="print URLs only (default)")
+    group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
+    add_json(group)
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of pages")
+    return int(text)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Print the pages, best first."""
+    from recrawl.live.planner import Planner
+
+    crawl = crawl_of(args)
+    with Planner(crawl, *crawl.steering(args.policy, **steering(args))) as planner:
+        if args.dry_run:
+            chosen = planner.plan(args.most, per_host=args.per_host)
+        else:
+            if args.now:
+                planner.begin()
+            chosen = planner.next(args.most, per_host=args.per_host, lease_s=args.lease)
+    rows = [
+        {
+            "url": each.url,
+            "rank": each.rank,
+            "score": each.score,
+            "etag": each.validators.get("If-None-Match", ""),
+            "last_modified": each.validators.get("If-Modified-Since", ""),
+            "lease": each.lease,
+        }
+        for each in chosen
+    ]
+    if args.json:
+        print(json.dumps(rows, indent=2))
+    elif args.csv:
+        from recrawl.live.exporting import write_csv
+
+        write_csv(rows, sys.stdout)
+    else:
+        for each in chosen:
+            print(each.url)
+    if not rows:
+        print("recrawl: nothing is due", file=sys.stderr)

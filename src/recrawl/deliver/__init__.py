@@ -1,0 +1,1 @@
+"""Deliver what a crawl found: events to files, webhooks, commands and other packages' sinks."""

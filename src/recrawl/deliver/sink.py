@@ -1,0 +1,106 @@
+"""What a sink is: something that takes events in order, and is sure of them when `send` returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from recrawl.errors import RecrawlError
+from recrawl.live.feed import USUAL, Event
+from recrawl.registry import Registry
+
+# seconds until the next try, after the first, the second, ... failed one (Standard Webhooks 1.0, operational advice)
+RETRY_S = (5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
+
+
+class DeliveryError(RecrawlError):
+    """Events could not be handed over now; they are sent again, unless the other side wants no more (`disable`)."""
+
+    def __init__(self, reason: str, *, retry_after_s: float = 0.0, disable: bool = False) -> None:
+        super().__init__(" ".join(reason.split())[:300])
+        self.retry_after_s = retry_after_s
+        self.disable = disable
+
+
+@dataclass(frozen=True)
+class SinkSetting:
+    """One [[deliver]] of recrawl.toml."""
+
+    name: str
+    to: str
+    folder: Path  # the crawl's, to which paths are relative
+    types: tuple[str, ...] = USUAL
+    include: tuple[str, ...] = ()  # `with` in the file
+    hosts: tuple[str, ...] = ()
+    contains: str = ""
+    significant: bool = False
+    secret: bytes | None = field(default=None, repr=False)
+    batch: int = 0  # events at once; 0: as the sink likes
+    since: str | None = None  # where a new sink begins; None: with the first event
+    retry_s: tuple[float, ...] = RETRY_S
+    timeout_s: float = 20.0
+    git: bool = False
+    suffix: str = ".md"
+
+    @property
+    def scheme(self) -> str:
+        """What kind of sink it is: `jsonl` of `jsonl:found.jsonl`."""
+        return self.to.partition(":")[0]
+
+    @property
+    def target(self) -> str:
+        """Where to: `found.jsonl` of `jsonl:found.jsonl`."""
+        return self.to.partition(":")[2]
+
+    @property
+    def path(self) -> Path:
+        """The target as a path."""
+        return self.folder / Path(self.target).expanduser()
+
+    def wants(self, event: Event) -> bool:
+        """Whether an event is for this sink, as far as its address decides; the end of a cycle is for all."""
+        if "url" not in event:
+            return True
+        host = event["url"].split("/", 3)[2].rsplit("@", 1)[-1]
+        names = {host, host.rsplit(":", 1)[0]}
+        inside = not self.hosts or any(_covers(rule, name) for rule in self.hosts for name in names)
+        return inside and self.contains in event["url"]
+
+    def takes(self, event: Event) -> bool:
+        """Whether an event's change is large enough; what cannot be compared is let through."""
+        return not self.significant or event.get("change") is None or event["change"]["significant"] is not False
+
+
+class Sink:
+    """Takes events. Subclasses write `send`; the other attributes say how they like their events."""
+
+    batch = 1  # events at once
+    types: tuple[str, ...] = ()  # that it needs besides those asked for
+    include: tuple[str, ...] = ()  # contents that it needs
+    whole_cycles = False  # wait until a cycle is done, and then take all of it
+
+    def send(self, events: Sequence[Event]) -> str | None:
+        """Hand events over: on return they are safe. The text returned is kept with the cursor, for the next start.
+
+        Whatever is raised makes the events be sent again, later; DeliveryError says more.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Let go of what is open."""
+
+
+MakeSink = Callable[[SinkSetting, "str | None"], Sink]
+sinks: Registry[Sink] = Registry("kind of sink", group="recrawl.sinks")
+add_sink = sinks.add
+
+
+def lines(events: Sequence[Event]) -> bytes:
+    """Return events as JSON lines; strangers' text is escaped, so none of it ends a line or steers a terminal."""
+    return b"".join(json.dumps(event).encode() + b"\n" for event in events)
+
+
+def _covers(rule: str, host: str) -> bool:
+    return host == rule or (rule.startswith("*.") and (host.endswith(rule[1:]) or host == rule[2:]))

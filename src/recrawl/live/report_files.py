@@ -1,0 +1,83 @@
+"""Files of reports: CSV with a header, or JSON lines; one visit a line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from recrawl.clock import DAY_S
+from recrawl.importers.reading import instant_of, lines_of, refuse
+from recrawl.live.reported import Seen, outcome_named
+
+SAYS = ("outcome", "digest", "status")
+
+
+def read_reports(path: Path) -> list[Seen]:
+    """Read a file of reports; InputError with the number of the line that cannot be read."""
+    lines = lines_of(path)
+    first = next(lines, None)
+    if first is None:
+        return []
+    rows = _json_rows(path, chain([first], lines)) if first[1].startswith("{") else _csv_rows(path, first, lines)
+    seen = []
+    for number, row in rows:
+        try:
+            seen.append(_seen(row))
+        except (ValueError, TypeError) as error:
+            refuse(path, number, str(error))
+    return seen
+
+
+def _json_rows(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            refuse(path, number, f"not JSON: {error}")
+        if not isinstance(row, dict):
+            refuse(path, number, "not a JSON object")
+        yield number, row
+
+
+def _csv_rows(
+    path: Path, first: tuple[int, str], lines: Iterator[tuple[int, str]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    names = [name.strip().lower() for name in next(csv.reader([first[1]]), [])]
+    if "url" not in names or not set(SAYS) & set(names):
+        refuse(path, first[0], f"the header needs url and one of {', '.join(SAYS)}")
+    for number, line in lines:
+        try:
+            values = next(csv.reader([line], strict=True), [])
+        except csv.Error as error:
+            refuse(path, number, f"not CSV: {error}")
+        yield number, dict(zip(names, values, strict=False))
+
+
+def _seen(row: dict[str, Any]) -> Seen:
+    def text(name: str) -> str:
+        value = row.get(name)
+        return "" if value is None else str(value).strip()
+
+    if not text("url"):
+        raise ValueError("no url")
+    if not any(text(name) for name in SAYS):
+        raise ValueError("neither outcome, digest nor status: nothing is known of this visit")
+    status, links = text("status"), row.get("links")
+    if status and not status.isdigit():
+        raise ValueError(f"status {status[:40]!r} is not a whole number")
+    if links is not None and not (isinstance(links, list) and all(isinstance(link, str) for link in links)):
+        raise ValueError("links is not a list of URLs")
+    return Seen(
+        text("url"),
+        at=instant_of(text("time")) / DAY_S if text("time") else None,
+        outcome=outcome_named(text("outcome")),
+        digest=text("digest") or None,
+        status=int(status or 0),
+        etag=text("etag"),
+        last_modified=text("last_modified"),
+        links=links,
+    )

@@ -1,0 +1,45 @@
+"""Character references (`&amp;`, `&#8212;`) to what they stand for; a number that stands for nothing is U+FFFD."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+_IN_TEXT = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
+_IN_ATTRIBUTE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
+_MOST_DIGITS = 7  # of the largest code point, 1114111
+_MOST_KNOWN = 4_096
+
+
+class _Known(dict[str, str]):
+    """What the references met so far stand for."""
+
+    def __missing__(self, reference: str) -> str:
+        found = _decode(reference)
+        if len(self) < _MOST_KNOWN and len(reference) <= 40:
+            self[reference] = found
+        return found
+
+
+_KNOWN = _Known()
+
+
+def plain(said: bytes) -> str:
+    """Decode text and resolve its character references."""
+    text = said.decode("utf-8", "replace")
+    return _IN_TEXT.sub(lambda found: _KNOWN[found[0]], text) if "&" in text else text
+
+
+def attribute(value: bytes) -> str:
+    """Decode an attribute; there, `&copy=` is no character reference (HTML standard, 13.2.5.73)."""
+    text = value.decode("utf-8", "replace")
+    return _IN_ATTRIBUTE.sub(lambda found: _KNOWN[found[0]], text) if "&" in text else text
+
+
+def _decode(reference: str) -> str:
+    """Resolve one reference; Python refuses to read numbers of thousands of digits, and no code point has as many."""
+    if reference[1] != "#":
+        return unescape(reference)
+    radix = "x" if reference[2] in "xX" else ""
+    digits = reference[2 + len(radix) :].rstrip(";").lstrip("0") or "0"
+    return unescape(f"&#{radix}{digits};") if len(digits) <= _MOST_DIGITS else "\ufffd"

@@ -1,0 +1,49 @@
+"""Where links lead: the short way of plain targets ends where the parser's way ends."""
+
+from __future__ import annotations
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from recrawl.see.markup.html import read_html
+from recrawl.see.markup.references import attribute
+from recrawl.urls.traps import without_session
+from recrawl.urls.url import Base, normalise
+
+PLAIN = "../|./|..|.|/|//|a|b.html|x-y_z~1|#part|#|?q=1"
+ODD = "&lt|&amp;|%2e|:|é| |;jsessionid=A1|?utm_source=x|http://b.example/|C:|\\|@|&#35;|&#x2f;|mailto:|%zz|\t"
+PIECES = st.sampled_from(PLAIN.split("|") + ODD.split("|"))
+BASES = st.sampled_from(
+    [
+        "http://a.example/",
+        "http://a.example/x",
+        "https://a.example:8443/x/y/z.html?q=/a/b",
+        "http://a.example/%20/b;c/d",
+    ]
+)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.lists(PIECES, min_size=1, max_size=6).map("".join), BASES)
+@example("../../../../b.html#c", "http://a.example/x/y")
+@example("b.html", "http://a.example/" + "y" * 2_070 + "/")
+def test_plain_targets_are_joined_as_the_parser_joins_them(target: str, base: str) -> None:
+    """A link leads where the parser says, whether it was looked at by the parser or joined to its folder."""
+    found = read_html(f'<a href="{target}">x</a>', base).link_columns.urls
+    expected = None if target.startswith(("#", "mailto:")) else normalise(attribute(target.encode()), Base(base))
+    assert found == ([without_session(expected)] if expected else [])
+
+
+def test_every_address_comes_once_with_its_first_anchor() -> None:
+    """Links that differ in their fragments only are one link, and the first of them gives the anchor."""
+    page = read_html(
+        "<a href=b#1>one</a> <a href=b>two</a> <a href='./b#2'>three</a> <a href=#x>none</a>", "http://a.example/"
+    )
+    assert [(link.url, link.anchor) for link in page.links] == [("http://a.example/b", "one")]
+
+
+def test_colliding_hashes_cost_little_and_change_nothing() -> None:
+    """Thousands of distinct targets are all found, in the page's order."""
+    html = "".join(f"<a href=p{i}.html#{i}>x</a><a href=p{i}.html>y</a>" for i in range(4_000))
+    urls = read_html(html, "http://a.example/f/").link_columns.urls
+    assert urls == [f"http://a.example/f/p{i}.html" for i in range(4_000)]
