@@ -25,7 +25,7 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.*)$", re.M)
 SOURCES = (ROOT, ROOT / "src" / "recrawl", ROOT / "src" / "recrawl" / "policies" / "learned")
-MADE = {"best.py", "yours.py"}  # files that users or commands make
+MADE = {"best.py", "settings.py", "yours.py"}  # files that users or commands make
 
 
 def name_of(path: Path) -> str:
@@ -87,7 +87,7 @@ def commands() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("where", "command"), sorted(set(commands())))
 def test_commands_are_understood(where: str, command: str) -> None:
     """Every command shown is one that the parser takes."""
-    words = shlex.split(command, comments=True)[1:]
+    words = shlex.split(command.partition(" > ")[0], comments=True)[1:]
     if "--help" not in words:
         assert build_parser(words[0]).parse_args(words).verb == words[0]
 
@@ -107,6 +107,17 @@ def test_a_history_becomes_a_recording(tmp_path: Path, monkeypatch: pytest.Monke
     run(ROOT / "docs" / "howto" / "compare-on-my-history.md")
     recording = Recording.open("mine")
     assert (len(recording), recording.end) == (3, 90.0)
+
+
+def test_the_planner_of_the_howto_plans(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The how-to's program visits both pages and says why."""
+    monkeypatch.chdir(tmp_path)
+    run(ROOT / "docs" / "howto" / "with-csv.md")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["1", "2"]
+    assert len(lines) >= 3
 
 
 def run(path: Path) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def test_outcomes_and_statuses_are_believed(tmp_path: Path) -> None:
     clock = Days()
     reports = {
         "0": [Seen("", digest="a"), Seen("", digest="b", outcome="unchanged"), Seen("", status=304)],
-        "1": [Seen("", digest="a"), Seen("", status=500), Seen("", status=410)],
+        "1": [Seen("", digest="a"), Seen("", status=500, digest="error page"), Seen("", status=410)],
         "2": [Seen("", digest="a"), *[Seen("", status=404)] * 3],
     }
     with planner(tmp_path / "c", 3, clock) as plan:

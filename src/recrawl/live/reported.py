@@ -79,14 +79,15 @@ def judge_report(copy: Copy, seen: Seen, at: float, *, held: bool) -> VisitRecor
     if seen.record is not None:
         return seen.record
     told = outcome_named(seen.outcome)
-    if told is None and seen.body is not None and seen.status in (0, HTTPStatus.OK):
+    if told is None and seen.status == HTTPStatus.NOT_MODIFIED:
+        told = Outcome.UNCHANGED
+    if told is None and seen.status and kind_of_status(seen.status) is not Kind.OK:
+        return _by_status(copy, seen, at)  # the digest or body is that of an error page
+    if told is None and seen.body is not None:
         return _by_body(copy, seen, at, held)
     if told is None and seen.digest is None:
-        if not seen.status:
-            raise ValueError("neither outcome, digest, body nor status: nothing is known of this visit")
-        if seen.status != HTTPStatus.NOT_MODIFIED:
-            return _by_status(copy, seen, at)
-        told = Outcome.UNCHANGED
+        said = f"status {seen.status} without" if seen.status else "neither outcome, status,"
+        raise ValueError(f"{said} digest or body: nothing is known of the page")
     return _by_word(copy, seen, at, told, held)
 
 
@@ -100,10 +101,7 @@ def _by_body(copy: Copy, seen: Seen, at: float, held: bool) -> VisitRecord:
 
 
 def _by_status(copy: Copy, seen: Seen, at: float) -> VisitRecord:
-    kind = kind_of_status(seen.status)
-    if kind is Kind.OK:
-        raise ValueError(f"status {seen.status} without a digest or body: nothing is known of the page")
-    result = _answer(copy, seen, at, kind)._replace(reason=f"status {seen.status}")
+    result = _answer(copy, seen, at, kind_of_status(seen.status))._replace(reason=f"status {seen.status}")
     return judge(copy, result, validators_of(copy))[0]
 
 
