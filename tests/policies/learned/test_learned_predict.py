@@ -35,6 +35,16 @@ def test_objectives_by_hand() -> None:
     assert math.isclose(index("changes+0.1*links", 0.5, 2.0, links=3.0), 0.65)
 
 
+def test_balanced_lies_between_changes_and_freshness() -> None:
+    """The index is p f^.25, f that of freshness: a slow page that has waited gains on a fast one."""
+    fresh = index("freshness", 0.5, 4.0)
+    assert index("balanced", 0.5, 4.0) == pytest.approx(0.5 * fresh**0.25)
+    fast, slow = (0.5, 1.0), (0.45, 20.0)  # chance, cycles waited
+    assert index("changes", *fast) > index("changes", *slow)
+    assert index("balanced", *fast) < index("balanced", *slow)
+    assert index("balanced", 0.0, 5.0) == 0.0
+
+
 @given(st.floats(0.01, 5.0), st.floats(0.5, 50.0))
 def test_freshness_is_the_integral_it_stands_for(rate: float, t: float) -> None:
     """The index is the integral of s a'(s) with a(s) = 1 - exp(-rate s), the gain of visiting a little sooner."""
