@@ -167,7 +167,10 @@ BAD = [
     ('to = "pigeon:coop"', "unknown kind of sink 'pigeon'"),
     ('to = "nowhere"', "needs to ="),
     ('to = "jsonl:/proc/no/log.jsonl"', "jsonl:/proc/no/log.jsonl': "),
-    ('to = "files:recrawl.toml"', "File exists"),
+    ('to = "files:hook.secret"', "File exists"),
+    ('to = "jsonl:x/../log.jsonl"', "belongs to the crawl"),
+    ('to = "files:."', "belongs to the crawl"),
+    ('to = "parquet:warc/x"', "belongs to the crawl"),
     ('to = "webhook:ftp://x/"', "needs a URL"),
     ('to = "webhook:http://x/\\r\\nevil: 1"', "needs a URL"),
     ('to = "command:no-such-program-here"', "there is no program"),
@@ -185,6 +188,7 @@ BAD = [
 @pytest.mark.parametrize(("table", "message"), BAD)
 def test_bad_settings_are_one_line(folder: Path, table: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What cannot work is said before anything is sent, in one line with exit code 2."""
+    (folder / "hook.secret").touch()
     (folder / "recrawl.toml").write_text(f"[[deliver]]\n{table}\n")
     assert main(["deliver", "-C", str(folder)]) == 2
     said = capsys.readouterr().err

@@ -40,7 +40,7 @@ def ordeal(folder: Path, kills: int, events: int, seed: int) -> DeliveryOrdeal:
         crawl = deliver_to(
             many(folder / "news", events, 1),
             f'name = "hook"\nto = "webhook:{receiver.url}"\nretry = ["0.01s", "0.01s", "0.01s"]',
-            'name = "log"\nto = "jsonl:log.jsonl"\nbatch = 2',
+            'name = "log"\nto = "jsonl:found.jsonl"\nbatch = 2',
         )
         for _ in range(kills):
             _run_and_kill(context, crawl, receiver, draw.randint(0, max(1, events // (kills + 2))), draw, found)
@@ -79,6 +79,6 @@ def _check(receiver: Receiver, crawl: Path, events: int, found: DeliveryOrdeal) 
             found.wrong.append(f"event {numbers[i]} came after {numbers[i - 1]}")
     if max(Counter(numbers).values()) > 2 and found.doubled > found.kills:
         found.wrong.append("an event came again without a kill")
-    kept = [json.loads(line)["id"] for line in (crawl / "log.jsonl").read_text().splitlines()]
+    kept = [json.loads(line)["id"] for line in (crawl / "found.jsonl").read_text().splitlines()]
     if kept != list(range(1, events + 1)):
         found.wrong.append(f"the file has {len(kept)} events, {len(set(kept))} of them different")

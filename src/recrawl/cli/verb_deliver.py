@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import subprocess
 import sys
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     if args.with_parent:
-        threading.Thread(target=_watch, args=(os.getppid(), stop), daemon=True).start()
+        threading.Thread(target=_watch, args=(stop,), daemon=True).start()
     done = deliver(args.crawl, follow=args.follow, again=args.again, say=_say, stop=stop)
     return 0 if done else 1
 
@@ -57,9 +56,9 @@ def _say(line: str) -> None:
     print(shown(line), file=sys.stderr, flush=True)
 
 
-def _watch(parent: int, stop: threading.Event) -> None:
-    while os.getppid() == parent and not stop.wait(1.0):
-        pass
+def _watch(stop: threading.Event) -> None:
+    """Wait until the parent closes our standard input, or dies."""
+    sys.stdin.buffer.read()
     stop.set()
 
 
@@ -75,11 +74,12 @@ def delivering(crawl: Path) -> Iterator[None]:
     for setting in settings:
         make_sink(setting, None).close()
     words = [sys.executable, "-m", "recrawl", "deliver", "-C", str(crawl), "--follow", "--with-parent"]
-    child = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
+    child = subprocess.Popen(words, stdin=subprocess.PIPE, start_new_session=True)
     try:
         yield
     finally:
-        child.terminate()  # it sends what is left, then ends
+        assert child.stdin is not None
+        child.stdin.close()  # it sends what is left, then ends
         try:
             child.wait(WAIT_S)
         except subprocess.TimeoutExpired:

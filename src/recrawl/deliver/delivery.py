@@ -89,7 +89,7 @@ class Delivery:
             self._last = self._feed.cursor
             self.cursors.delivered(self.setting.name, self._last, self._state)
 
-    def _send(self, tries: int) -> float:
+    def _send(self, tries: int) -> float | None:
         assert self._feed is not None
         try:
             self._state = self.sink.send(self._pending)
@@ -104,7 +104,7 @@ class Delivery:
         self._last, self._pending = self._feed.cursor, []
         self.cursors.delivered(self.setting.name, self._last, self._state)
 
-    def _failed(self, wrong: Exception, tries: int) -> float:
+    def _failed(self, wrong: Exception, tries: int) -> float | None:
         told = wrong if isinstance(wrong, DeliveryError) else DeliveryError(f"{type(wrong).__name__}: {wrong}")
         schedule = self.setting.retry_s
         if tries >= len(schedule) and not told.disable:
@@ -117,7 +117,7 @@ class Delivery:
         delay_s = schedule[min(tries, len(schedule) - 1)] if schedule else 0.0
         wait_s = max(told.retry_after_s, delay_s * self._draw.uniform(1.0, 1.0 + JITTER))
         self.cursors.failed(self.setting.name, str(told), time.time() + wait_s, disabled=told.disable)
-        return wait_s
+        return None if told.disable else wait_s
 
     def send_dead(self) -> None:
         """Send what was put aside once more; what fails stays aside."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,10 @@ from recrawl.registry import Registry
 
 # seconds until the next try, after the first, the second, ... failed one (Standard Webhooks 1.0, operational advice)
 RETRY_S = (5.0, 300.0, 1800.0, 7200.0, 18_000.0, 36_000.0, 50_400.0, 72_000.0, 86_400.0)
+
+CRAWL_FILES = frozenset(
+    {"recrawl.toml", "state.sqlite", "deliver.sqlite", "log.jsonl", "log.1.jsonl", "warc", "models", "reports"}
+)
 
 
 class DeliveryError(RecrawlError):
@@ -56,8 +61,13 @@ class SinkSetting:
 
     @property
     def path(self) -> Path:
-        """The target as a path."""
-        return self.folder / Path(self.target).expanduser()
+        """The target as a path; ValueError if it belongs to the crawl itself."""
+        path = self.folder / Path(self.target).expanduser()
+        whole, crawl = (Path(os.path.abspath(each)) for each in (path, self.folder))
+        inside = whole.relative_to(crawl).parts if whole.is_relative_to(crawl) else ("",)
+        if not inside or inside[0] in CRAWL_FILES:
+            raise ValueError("belongs to the crawl itself; choose another name")
+        return path
 
     def wants(self, event: Event) -> bool:
         """Whether an event is for this sink, as far as its address decides; the end of a cycle is for all."""
