@@ -3,7 +3,7 @@
 Prints for each web, policy and share: changes found and first copies taken per 100 visits, and the share of all living
 pages of which the crawl holds a fresh copy at the end of a cycle, on average; pages without a copy count as stale.
 
-    python benchmarks/discovery.py [--pages 3000] [--days 60] [--policies bayes,learned]
+    python -m benchmarks.discovery [--pages 3000] [--days 60] [--policies bayes,learned]
 """
 
 from __future__ import annotations
