@@ -11,14 +11,16 @@ from dtaidistance import dtw  # type: ignore[import-untyped,import-not-found,unu
 from sklearn.svm import SVC
 
 from recrawl.columns import FloatArray
+from recrawl.compiled import kernel
 from recrawl.papers.experts.dynamics import dynamics_of
 from recrawl.papers.experts.expert_selection import Movement
 from recrawl.papers.experts.snapshots import Snapshots, bags_of
-from recrawl.policies.experts.alignment import correlate_all, warp_all
+from recrawl.policies.experts.alignment import standardise, warp_rows
 from recrawl.policies.experts.svm import polynomial, solve
 from reference.expert_search import exhaustive, reached
 
 PAIRS = 2_000
+BLOCK = 256  # rows that are multiplied at once
 TOPICS = 40
 METHODS = ("cross-correlation", "dtw")
 
@@ -61,6 +63,43 @@ def peers(x: FloatArray, others: FloatArray) -> FloatArray:
     block = ((0, 1), (1, len(both)))
     found = dtw.distance_matrix_fast(both, block=block, inner_dist="euclidean", parallel=False, compact=True)
     return np.asarray(found)
+
+
+@kernel
+def correlate_all(x: FloatArray, others: FloatArray) -> FloatArray:
+    """The best cross-correlation of a series with every row.
+
+    All delays of many rows at once are one matrix product, of the rows with the series shifted by each delay.
+    """
+    n = len(x)
+    out = np.zeros(len(others))
+    z = np.empty(n)
+    if n < 2 or not standardise(x, z):
+        return out
+    shifted = np.zeros((n, n - 1))
+    for d in range(1, n):
+        for j in range(n - d):
+            shifted[j, d - 1] = z[j + d]
+    rows = np.empty((min(BLOCK, len(others)), n))
+    for first in range(0, len(others), BLOCK):
+        count = min(BLOCK, len(others) - first)
+        for k in range(count):
+            standardise(others[first + k], rows[k])
+        found = np.dot(rows[:count], shifted)
+        for k in range(count):
+            if rows[k].any():  # a constant row correlates with nothing
+                out[first + k] = found[k].max()
+    return out
+
+
+@kernel
+def warp_all(x: FloatArray, others: FloatArray) -> FloatArray:
+    """The distance of a series to every row."""
+    out = np.empty(len(others))
+    row = np.empty(others.shape[1] + 1)
+    for k in range(len(others)):
+        out[k] = warp_rows(x, others[k], row)
+    return out
 
 
 def kernels(length: int) -> None:

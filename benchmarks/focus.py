@@ -13,11 +13,10 @@ import time
 
 import numpy as np
 
-from recrawl.focus.baselines import BASELINES, PUBLISHED
 from recrawl.focus.genetic import GeneticSettings, evolve
 from recrawl.focus.mission import Mission
 from recrawl.focus.simulator import new_desk, simulate
-from recrawl.focus.strategy import Strategy
+from recrawl.focus.strategy import BASELINES, PUBLISHED, Strategy
 from recrawl.focus.web import open_web
 from reference.plain_focus import PlainCrawl
 

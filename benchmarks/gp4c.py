@@ -20,11 +20,10 @@ from deap import gp
 
 from recrawl.columns import BoolArray, FloatArray
 from recrawl.evolve.canonical import canonical
-from recrawl.evolve.creation import create
 from recrawl.evolve.evolution import BREEDING, CREATION, EvolutionSettings, Ledger, evolve
 from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.ground import changed_in
-from recrawl.evolve.operators import breed
+from recrawl.evolve.operators import breed, create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
 from recrawl.plan import Plan

@@ -19,15 +19,12 @@ class Clock(Protocol):
 
     def now(self) -> float:
         """Return the days since 1970-01-01 (UTC)."""
-        ...
 
     def monotonic_s(self) -> float:
         """Return seconds since some fixed moment; never goes back."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Wait; other work goes on meanwhile."""
-        ...
 
 
 class SystemClock:

@@ -15,28 +15,21 @@ class Copies(Protocol):
 
     def column(self, name: str) -> FloatArray | None:
         """Return a count of the copies (words, text_bytes, images, tables, ...); None where it is not recorded."""
-        ...
 
     def moved(self, name: str) -> FloatArray | None:
         """Return by how much the count differs from that of the copy before, at the last visit."""
-        ...
 
     def similarity(self) -> FloatArray | None:
         """Return the cosine similarity of the words of the copy and of the copy before, at the last visit."""
-        ...
 
     def links(self, taken_at: FloatArray) -> tuple[PageIds, PageIds] | None:
         """Return source and target of the links between pages, on copies taken at these times (NaN: no copy)."""
-        ...
 
     def word_vectors(self) -> npt.NDArray[np.float32] | None:
         """Return unit vectors of what the first copies are about; None where words are not recorded."""
-        ...
 
     def hosts(self) -> npt.NDArray[np.object_]:
         """Return the name of each page's site."""
-        ...
 
     def endings(self) -> npt.NDArray[np.object_] | None:
         """Return the ending of each page's address: html, txt, ..."""
-        ...

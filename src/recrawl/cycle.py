@@ -28,11 +28,9 @@ class World(Protocol):
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Open a cycle whose visits are due at `at`, or go on with one after a restart."""
-        ...
 
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Visit these pages now, in this order."""
-        ...
 
 
 def run_cycle(

@@ -7,6 +7,7 @@ visits, not to the pages. Every estimator's running sums live here so that scori
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from recrawl.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
 RING = 8  # how many last outcomes are kept per page
-COUNTED = (  # columns that the outcomes of visits move, see `count`
+COUNTED = (  # columns that the outcomes of visits move, in the order in which `_record` takes them
     *("n", "changes", "last_visit", "last_change", "last_cycle", "asked", "gone", "ring"),
     *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
 )
@@ -159,47 +160,14 @@ class Memory:
 
     def count(self, visits: Visits) -> None:
         """Take in the outcomes of visits: the columns COUNTED."""
-        _record(
-            visits.pages,
-            visits.at,
-            visits.outcome,
-            self.cycle,
-            self.n,
-            self.changes,
-            self.last_visit,
-            self.last_change,
-            self.last_cycle,
-            self.asked,
-            self.ring,
-            self.rank_sum,
-            self.rank_decay,
-            self.cycle_sum,
-            self.cycle_decay,
-            self.unchanged_days,
-            self.gone,
-        )
+        columns = tuple(getattr(self, name) for name in COUNTED)
+        _record(visits.pages, visits.at, visits.outcome, self.cycle, columns)
 
 
 @kernel
-def _record(
-    pages: PageIds,
-    at: FloatArray,
-    outcome: ByteArray,
-    cycle: int,
-    n: IntArray,
-    changes: IntArray,
-    last_visit: FloatArray,
-    last_change: FloatArray,
-    last_cycle: IntArray,
-    asked: IntArray,
-    ring: ByteArray,
-    rank_sum: FloatArray,
-    rank_decay: FloatArray,
-    cycle_sum: FloatArray,
-    cycle_decay: FloatArray,
-    unchanged_days: FloatArray,
-    gone: BoolArray,
-) -> None:
+def _record(pages: PageIds, at: FloatArray, outcome: ByteArray, cycle: int, columns: tuple[Any, ...]) -> None:
+    n, changes, last_visit, last_change, last_cycle, asked, gone, ring = columns[:8]
+    rank_sum, rank_decay, cycle_sum, cycle_decay, unchanged_days = columns[8:]
     for i in range(len(pages)):
         p = pages[i]
         asked[p] = cycle

@@ -18,7 +18,6 @@ class Period(Protocol):
     @property
     def born(self) -> FloatArray:
         """One day per page."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,6 @@ class Scorer(Protocol):
 
     def score(self, memory: Memory, at: float) -> FloatArray:
         """Score all pages for a visit at `at`."""
-        ...
 
 
 class Policy(Protocol):
@@ -36,18 +35,15 @@ class Policy(Protocol):
 
         It comes before every cycle's first visit, also where the visits are not chosen by this policy.
         """
-        ...
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return at most `budget` eligible pages, best first; none ends the cycle. The budget is at least 1."""
-        ...
 
     def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from visits, chosen by this policy or not; the memory is as it was before them.
 
         Pages that these visits discovered are not known yet: the next `begin` or `choose` shows them.
         """
-        ...
 
 
 def broken_rule(pages: PageIds, memory: Memory, budget: int) -> str | None:
@@ -132,7 +128,6 @@ class Explains(Protocol):
 
     def explain(self, page: int) -> object:
         """Return the reasons; `str` of it is for people. InputError where there is nothing to explain."""
-        ...
 
 
 def explainer_of(policy: object) -> Explains | None:

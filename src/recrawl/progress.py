@@ -16,7 +16,6 @@ class Advance(Protocol):
 
     def __call__(self, done: int, total: int, what: str = "") -> None:
         """Note that `done` of `total` steps are done, and what the job is doing."""
-        ...
 
 
 def silent(done: int, total: int, what: str = "") -> None:

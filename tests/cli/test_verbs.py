@@ -135,7 +135,7 @@ def test_learn_breeds_a_formula_that_run_can_follow(crawl: CrawlDirectory, capsy
     words = ["--policies", "age", "--evolve", "--generations", "2", "--population", "12", "--json"]
     choice = json.loads(told(capsys, "learn", "-C", str(crawl.path), *words))
     formula = f"gp:{crawl.path / 'models' / 'evolved.json'}"
-    assert set(choice["values"]) == {"age", formula}
+    assert set(choice["values"]) == {"age", "gp:models/evolved.json"}
     url = json.loads(told(capsys, "pages", "-C", str(crawl.path), "--limit", "1", "--json"))[0]["url"]
     shown = json.loads(told(capsys, "show", "-C", str(crawl.path), url, "--policy", formula, "--json"))
     assert shown["next"]["policy"] == formula

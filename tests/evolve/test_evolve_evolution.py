@@ -7,9 +7,17 @@ import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.evolve.archive import Archive, Candidate, choose
-from recrawl.evolve.discovery import discover
-from recrawl.evolve.evolution import EvolutionSettings, Generation, Ledger, evolve, validate
+from recrawl.evolve.evolution import (
+    Archive,
+    Candidate,
+    EvolutionSettings,
+    Generation,
+    Ledger,
+    choose,
+    discover,
+    evolve,
+    validate,
+)
 from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.operators import OperatorRates
 from recrawl.evolve.population import FormulaPopulation

@@ -11,10 +11,10 @@ from recrawl.columns import tie_order
 from recrawl.errors import InputError
 from recrawl.evaluate.compare import compare
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
-from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.ground import change_bits, changed_in
 from recrawl.evolve.merging import pairwise_sum
+from recrawl.evolve.operators import create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
 from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression, Tree

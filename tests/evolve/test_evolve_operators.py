@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.columns import IntArray
 from recrawl.evolve.canonical import canonical, canonical_form
-from recrawl.evolve.creation import create
-from recrawl.evolve.operators import OperatorRates, breed, cross, replace, swap, winner
+from recrawl.evolve.operators import OperatorRates, breed, create, cross, new_scratch, replace, swap, winner
 from recrawl.evolve.population import (
     MAX_NODES,
     FormulaPopulation,
@@ -92,17 +91,11 @@ def test_draws_are_even() -> None:
 def test_crossover_keeps_trees_whole_and_within_the_limit(seed: int, depth: int) -> None:
     """A child is a whole tree, at most as deep as allowed, unless it is its parent."""
     parents, dice = population(seed), new_dice(seed, 1)
-    room, code, value = (
-        np.empty(MAX_NODES + 1, dtype=np.int64),
-        np.empty(MAX_NODES, dtype=np.int16),
-        np.empty(MAX_NODES),
-    )
+    scratch, code, value = new_scratch(), np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES)
     for i in range(0, len(parents), 2):
         a, b = i, i + 1
-        size = cross(
-            parents.code[a], parents.value[a], parents.size[a], parents.code[b], parents.value[b], parents.size[b],
-            depth, dice, room, code, value,
-        )  # fmt: skip
+        one, two = ((parents.code[at], parents.value[at], parents.size[at]) for at in (a, b))
+        size = cross(one, two, depth, dice, scratch, code, value)
         child = Expression(code[:size].copy(), value[:size].copy())
         assert is_whole(child)
         assert child.depth <= depth or child == parents[a]
@@ -113,15 +106,11 @@ def test_crossover_keeps_trees_whole_and_within_the_limit(seed: int, depth: int)
 def test_swap_mutation_only_moves_what_is_there(seed: int) -> None:
     """The same nodes, in another order."""
     held, dice = population(seed), new_dice(seed, 1)
-    room, code, value = (
-        np.empty(MAX_NODES + 1, dtype=np.int64),
-        np.empty(MAX_NODES, dtype=np.int16),
-        np.empty(MAX_NODES),
-    )
+    scratch = new_scratch()
     moved = 0
     for i in range(len(held)):
         before = held[i]
-        size = swap(held.code[i], held.value[i], held.size[i], 20, dice, room, code, value)
+        size = swap(held.code[i], held.value[i], held.size[i], 20, dice, scratch)
         after = held[i]
         assert size == len(before)
         assert is_whole(after)
@@ -136,16 +125,9 @@ def test_swap_mutation_only_moves_what_is_there(seed: int) -> None:
 def test_replacement_mutation_keeps_trees_whole_and_within_the_limit(seed: int, depth: int) -> None:
     """A new subtree fits below its place."""
     held, dice = population(seed, depth=depth), new_dice(seed, 1)
-    room, code, value = (
-        np.empty(MAX_NODES + 1, dtype=np.int64),
-        np.empty(MAX_NODES, dtype=np.int16),
-        np.empty(MAX_NODES),
-    )
+    scratch = new_scratch()
     for i in range(len(held)):
-        held.size[i] = replace(
-            held.code[i], held.value[i], held.size[i], depth, LEAVES.terminals, LEAVES.constants, 0.5, dice, room,
-            code, value,
-        )  # fmt: skip
+        held.size[i] = replace(held.code[i], held.value[i], held.size[i], depth, LEAVES, dice, scratch)
         assert is_whole(held[i])
         assert held[i].depth <= depth
 
@@ -179,8 +161,7 @@ def test_rates_of_zero_and_one_do_what_they_say() -> None:
 def test_larger_tournaments_choose_better_parents() -> None:
     """The winner of a tournament is its fittest member."""
     fitness = np.arange(100.0)
-    size = np.ones(100, dtype=np.int64)
-    means = [np.mean([winner(fitness, size, n, new_dice(s)) for s in range(300)]) for n in (1, 2, 7)]
+    means = [np.mean([winner(fitness, n, new_dice(s)) for s in range(300)]) for n in (1, 2, 7)]
     assert means[0] < 60 < means[1] < 75 < means[2]
 
 

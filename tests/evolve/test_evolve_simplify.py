@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.evolve.bounds import TERMINALS, bounds
-from recrawl.evolve.creation import create
 from recrawl.evolve.formula_export import add_functions, columns_of, sql_expression, to_python, to_sql
+from recrawl.evolve.operators import create
 from recrawl.evolve.population import Leaves, new_dice
 from recrawl.evolve.simplify import ALIKE, Ranking, sample_memory, sample_states, simplify
 from recrawl.policies.formulas.expression import Expression, Tree

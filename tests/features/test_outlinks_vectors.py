@@ -77,9 +77,9 @@ def test_no_pages_and_no_links() -> None:
         (([-1], [1]), {}, "outside 0 to 2"),
         (([0, 1], [1]), {}, "2 sources, 1 targets"),
         (([0], [1]), {"damping": 1.0}, "below 1"),
-        (([0], [1]), {"restart": np.zeros(3)}, "at least one above"),
-        (([0], [1]), {"restart": np.array([1.0, -1.0, 3.0])}, "none below 0"),
-        (([0], [1]), {"restart": np.ones(2)}, "one weight a page"),
+        (([0], [1]), {"restart": np.zeros(3)}, "at least one positive"),
+        (([0], [1]), {"restart": np.array([1.0, -1.0, 3.0])}, "none negative"),
+        (([0], [1]), {"restart": np.ones(2)}, "one weight per page"),
     ],
 )
 def test_bad_graphs(links: tuple[list[int], list[int]], options: dict[str, FloatArray], says: str) -> None:

@@ -11,13 +11,11 @@ from hypothesis import strategies as st
 
 from recrawl.columns import BoolArray, FloatArray
 from recrawl.errors import InputError
-from recrawl.focus.baselines import BASELINES, BEST_FIRST, PUBLISHED
-from recrawl.focus.fleet import Fleet, chances, fitness
 from recrawl.focus.genetic import BITS, GeneticSettings, Genome, Search, breed, cross, evolve, evolve_bits, survivors
 from recrawl.focus.mission import Mission, default_pages
 from recrawl.focus.scores import SCORES
-from recrawl.focus.simulator import FocusedCrawl
-from recrawl.focus.strategy import Strategy, from_json, to_json
+from recrawl.focus.simulator import Fleet, FocusedCrawl, chances, fitness
+from recrawl.focus.strategy import BASELINES, BEST_FIRST, PUBLISHED, Strategy, from_json, to_json
 from recrawl.focus.topical_web import synthetic_web
 
 

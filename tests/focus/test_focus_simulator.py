@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.columns import FloatArray
-from recrawl.focus.baselines import BEST_FIRST, BREADTH_FIRST, LINK_CLASSIFIER, PUBLISHED, RANDOM
 from recrawl.focus.bayes import RETRAIN_EVERY, learn, new_links, odds_of, retrain
 from recrawl.focus.crawl_graph import make_graph
-from recrawl.focus.prepare import judged
+from recrawl.focus.mission import judged
 from recrawl.focus.scores import (
     ALL_SCORES,
     ANCESTOR,
@@ -37,7 +36,7 @@ from recrawl.focus.scores import (
     settle,
 )
 from recrawl.focus.simulator import new_desk, simulate
-from recrawl.focus.strategy import Strategy
+from recrawl.focus.strategy import BEST_FIRST, BREADTH_FIRST, LINK_CLASSIFIER, PUBLISHED, RANDOM, Strategy
 from recrawl.focus.web import WordLists
 from reference.plain_focus import PlainCrawl, parent_score, scores_from_scratch
 

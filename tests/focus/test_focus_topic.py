@@ -10,15 +10,13 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from recrawl.errors import InputError
-from recrawl.focus.bags import CountedBags, address_words, count_words, words_and_bigrams
-from recrawl.focus.baselines import BEST_FIRST
 from recrawl.focus.crawl_graph import UNREACHED, check_seeds, make_graph
-from recrawl.focus.mission import Mission, check_room
-from recrawl.focus.prepare import link_similarity
+from recrawl.focus.mission import Mission, check_room, link_similarity
 from recrawl.focus.resolve import Addresses, normal
+from recrawl.focus.strategy import BEST_FIRST
 from recrawl.focus.topic import find_examples, learn_topic, train
 from recrawl.focus.topical_web import TOKENS, synthetic_web
-from recrawl.focus.web import TopicalWeb, open_web, web_of
+from recrawl.focus.web import CountedBags, TopicalWeb, address_words, count_words, open_web, web_of, words_and_bigrams
 from recrawl.recording.recording import Recording
 from recrawl.see.words import BUCKETS, bucket_of
 from support.real_recordings import THREE_SITES

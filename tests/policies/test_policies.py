@@ -17,10 +17,10 @@ from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policies.classical.allocation import harmonic_rates, periodic_rates
 from recrawl.policies.classical.coin import Coin
 from recrawl.policies.classical.frequency import Frequency
-from recrawl.policies.classical.gaps import incomplete_rate
 from recrawl.policies.classical.planned import Planned, Remembered
 from recrawl.policy import Setting
 from recrawl.simulate.recorded import RecordedWorld
+from reference.likeliest import likeliest_rate
 from support.handmade_memory import Knows, choice, remember, visits
 from support.small_recordings import recording
 
@@ -134,7 +134,7 @@ def test_lambdacrawl_by_hand() -> None:
     """rho t with rho of Kolobov et al. 2019 from the likeliest rates: each step with the paper's formula."""
     histories = ("cc..", "uu..", "cccc", "uuuu")
     gaps = {"cc..": ([1, 1], 0), "uu..": ([], 2), "cccc": ([1] * 4, 0), "uuuu": ([], 4)}
-    D = np.array([incomplete_rate(np.array(changed, dtype=np.float64), quiet) for changed, quiet in gaps.values()])
+    D = np.array([likeliest_rate(changed, quiet) for changed, quiet in gaps.values()])
     rho = harmonic_rates(np.ones(4), D, 2.0)
     order = np.argsort(-rho * np.array([3, 3, 1, 1])).tolist()
     assert choice("lambdacrawl", *histories, budget=2) == order[:2] == [0, 1]
@@ -144,7 +144,7 @@ def test_lambdacrawl_counts_days_not_cycles() -> None:
     """A gap of a weekly cycle is seven days."""
     policy = cast(Planned, make_policy("lambdacrawl", Setting()))
     memory = remember("c", "u", policy=policy, cycle_days=7.0)
-    expected = [incomplete_rate(np.array([7.0]), 0.0) * 7, incomplete_rate(np.empty(0), 7.0) * 7]
+    expected = [likeliest_rate([7.0], 0.0) * 7, likeliest_rate([], 7.0) * 7]
     assert policy.rates.per_cycle(memory) == pytest.approx(expected)
 
 

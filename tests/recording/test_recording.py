@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from recrawl.errors import InputError, RecordingError, UnknownNameError
 from recrawl.recording.recording import Recording
-from recrawl.recording.strings import hash_strings
 from recrawl.recording.tables import ParquetTables
+from recrawl.recording.whole import hash_strings
 from support.real_recordings import REAL_RECORDINGS
 
 NAN = float("nan")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from recrawl.columns import FloatArray, IntArray
-from recrawl.papers.experts.expert_selection import NO_CHOICE, Choice, Movement, _score
-from recrawl.see.words import Buckets
+from recrawl.columns import FloatArray
+from recrawl.papers.experts.dynamics import DynamicsArrays
+from recrawl.papers.experts.expert_selection import NO_CHOICE, Asked, Choice, Movement, _score
 
 
 def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
@@ -15,8 +15,7 @@ def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
     rows, share, way = movement._compared(page, method)
     if not len(rows) or k < 1:
         return NO_CHOICE
-    d = movement.dynamics
-    score = _all_scores(rows, share, d.start, d.word, d.series, d.length, way, movement.last_lag)
+    score = _all_scores((rows, share, way, movement.last_lag), movement.dynamics.arrays)
     score[page] = -np.inf
     best = np.lexsort((np.arange(len(score)), -score))[:k]
     best = best[score[best] > 0]
@@ -24,20 +23,12 @@ def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
-def _all_scores(
-    rows: IntArray,
-    share: FloatArray,
-    start: IntArray,
-    word: Buckets,
-    series: FloatArray,
-    length: FloatArray,
-    way: int,
-    last_lag: int,
-) -> FloatArray:
+def _all_scores(asked: Asked, dynamics: DynamicsArrays) -> FloatArray:
+    start, _, series, _ = dynamics
     out = np.empty(len(start) - 1)
     work = np.empty(series.shape[1] + 1)
     for e in range(len(out)):
-        out[e] = _score(rows, share, start[e], start[e + 1], word, series, length, way, last_lag, work)
+        out[e] = _score(asked, start[e], start[e + 1], dynamics, work)
     return out
 
 

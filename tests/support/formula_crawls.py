@@ -6,8 +6,7 @@ from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression
-from recrawl.policies.formulas.formula import Formula
-from recrawl.policies.formulas.formula_policy import formula_policy
+from recrawl.policies.formulas.formula import Formula, formula_policy
 from recrawl.recording.recording import Recording
 
 MEASURES = (ChangeRate(), NDCG())

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import NoReturn
 
 from recrawl import __version__
-from recrawl.cli.verbs import VERBS
+from recrawl.cli.verbs import VERBS, new_parser
 from recrawl.errors import InputError, RecrawlError
 from recrawl.extras import extras_named
 
@@ -38,10 +38,7 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"recrawl {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
     for verb, help in VERBS.items():
-        if verb == wanted:
-            import_module(f"recrawl.cli.verb_{verb}").add(verbs)
-        else:
-            verbs.add_parser(verb, help=help)
+        new_parser(verbs, verb, help, import_module(f"recrawl.cli.verb_{verb}") if verb == wanted else None)
     return parser
 
 

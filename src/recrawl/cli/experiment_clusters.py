@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command
+from recrawl.cli.options import add_results, add_warmup, check_numbers, share_or_count, span
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.parse import share_or_count, span
 from recrawl.cli.slice_options import add_recording, select
-from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 QUICK_PAGES = 5_000
@@ -29,10 +24,11 @@ Without options this is the paper's protocol: cycles of 2, 4 and 8 weeks; 1/12, 
 """
 
 
-def add(names: Any) -> None:
-    """Add the experiment."""
-    description = "Cluster pages that look alike, sample clusters, and judge search results; Figs 1-4, Tables 2-3."
-    parser = new_parser(names, "clusters", EXAMPLES, description, EXPERIMENTS)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Cluster pages that look alike, sample clusters, and judge search results; Figs 1-4, Tables 2-3."
+    )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--cycles", type=_list(span), default=(14.0, 28.0, 56.0), metavar="14d,28d,56d",
@@ -45,7 +41,6 @@ def add(names: Any) -> None:
     group.add_argument("--parts", default=None, metavar="A,B", help="only some of counts,units,features,policies,cold")
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, 20 clusters")
     add_results(parser, "results.json, figures and report.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -68,8 +63,7 @@ def run(args: argparse.Namespace) -> None:
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("clusters") as advance:
         experiment = run_experiment(recording, protocol, asked, advance)
-    words = command(args, "experiment clusters")
-    deliver_paper(args, ClustersReport(experiment), words, notes)
+    deliver_paper(args, ClustersReport(experiment), notes)
 
 
 def _quick(protocol: Any) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_results, check_numbers, command
+from recrawl.cli.options import add_results, check_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
-from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -26,10 +25,11 @@ least 1% of the words (weekly-large).
 STEPS = ("daily", "weekly", "weekly-large")
 
 
-def add(names: Any) -> None:
-    """Add the experiment."""
-    description = "Predict each page's next step from its own past and that of related pages; Tables 1-3, Figs 6-8."
-    parser = new_parser(names, "experts", EXAMPLES, description, EXPERIMENTS)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Predict each page's next step from its own past and that of related pages; Tables 1-3, Figs 6-8."
+    )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--steps", default=",".join(STEPS), metavar="A,B", help=f"of {','.join(STEPS)} (all)")
@@ -38,7 +38,6 @@ def add(names: Any) -> None:
     group.add_argument("--no-crawl", action="store_true", help="leave out the crawl of Fig 8")
     group.add_argument("--quick", action="store_true", help="a small version: every fourth step, two seeds")
     add_results(parser, "results.json, figures and report.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -54,8 +53,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"{args.data} has no texts of its pages, so there are no words to learn from")
     with progress("experts") as advance:
         experiment = run_experiment(recording, protocols, 0 if args.no_crawl else 2 if args.quick else 5, advance)
-    words = command(args, "experiment experts")
-    deliver_paper(args, ExpertsReport(experiment), words, notes)
+    deliver_paper(args, ExpertsReport(experiment), notes)
 
 
 def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:

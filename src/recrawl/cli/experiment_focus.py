@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, check_numbers, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.verb_focus import add_evolution, settings_of
-from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 
@@ -29,10 +28,11 @@ seeds, 3 runs, a population of 8 for 3 generations, and a synthetic web of 20,00
 """
 
 
-def add(names: Any) -> None:
-    """Add the experiment."""
-    description = "Evolve how the frontier is ranked and compare with Best-First and others; Table 1, Figs 3 to 10."
-    parser = new_parser(names, "focus", EXAMPLES, description, EXPERIMENTS)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Evolve how the frontier is ranked and compare with Best-First and others; Table 1, Figs 3 to 10."
+    )
     parser.add_argument("data", metavar="DATA", help="folder of a recording with links and words, or `synthetic`")
     parser.add_argument("--topic", action="append", metavar="T", help="what to look for; may be repeated")
     parser.add_argument("--pages", type=int, default=0, metavar="P", help="pages of a crawl to evolve on (see below)")
@@ -49,7 +49,6 @@ def add(names: Any) -> None:
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
     add_results(parser, "results.json, strategies, figures, report.html", jobs=True)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -69,9 +68,8 @@ def run(args: argparse.Namespace) -> None:
     web = open_web(args.data, seed=args.seed, pages=args.web_pages)
     with progress("focus") as advance:
         results = run_experiment(web, topics, plan, args.jobs, advance)
-    args.topic = None  # written below, once each
-    words = command(args, "experiment focus") + "".join(f" --topic {shlex.quote(t)}" for t in topics)
-    deliver_paper(args, FocusReport(results), words)
+    args.topic = None  # written at the end, once each
+    deliver_paper(args, FocusReport(results), more="".join(f" --topic {shlex.quote(t)}" for t in topics))
 
 
 def _plan(args: argparse.Namespace) -> FocusPlan:

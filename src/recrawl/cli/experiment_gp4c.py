@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_results, add_warmup, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, add_warmup, check_numbers, share_or_count, span, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
-from recrawl.cli.parse import share_or_count, span
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.cli.verb_evolve import add_settings, settings_of
-from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
-
-if TYPE_CHECKING:
-    pass
 
 QUICK_PAGES = 10_000
 
@@ -27,10 +21,9 @@ Without options this is the paper's protocol: 5 folds, 3 x 19 days, 2 of each fo
 """
 
 
-def add(names: Any) -> None:
-    """Add the experiment."""
-    description = "Breed, validate and test score functions in time order; Tables 2 to 4 and Figures 3 to 6."
-    parser = new_parser(names, "gp4c", EXAMPLES, description, EXPERIMENTS)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Breed, validate and test score functions in time order; Tables 2 to 4 and Figures 3 to 6."
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--cycle", type=span, default=1.0, metavar="1d", help="length of a cycle (1d)")
@@ -44,7 +37,6 @@ def add(names: Any) -> None:
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, few generations")
     add_settings(parser, chosen=False)
     add_results(parser, "results.json, formulas, figures and report.html", jobs=True)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -62,11 +54,11 @@ def run(args: argparse.Namespace) -> None:
         plan, args.cycles, args.folds, args.train_folds, sets,
         settings=settings_of(args), over=args.over, jobs=args.jobs,
     )  # fmt: skip
+    del args.terminals  # no option of this experiment: not part of its command
     protocol = Gp4cProtocol.quick(protocol) if args.quick else protocol
     protocol.check()
     check_out(args, Gp4cReport.owns)
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("gp4c") as advance:
         experiment = run_experiment(recording, protocol, advance)
-    words = command(args, "experiment gp4c", skip=("terminals",))
-    deliver_paper(args, Gp4cReport(experiment), words, notes)
+    deliver_paper(args, Gp4cReport(experiment), notes)

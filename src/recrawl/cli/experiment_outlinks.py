@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_results, check_numbers, command, whole_numbers
+from recrawl.cli.options import add_results, check_numbers, whole_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
-from recrawl.cli.verbs import EXPERIMENTS, new_parser
 from recrawl.progress import progress
-
-if TYPE_CHECKING:
-    pass
 
 EXAMPLES = """examples:
   recrawl synth weekly-links --pages 20000 --out weekly && recrawl experiment outlinks weekly --out outlinks
@@ -24,13 +19,12 @@ The crawls are weekly and begin with the window: days 0, 7, ..., 63, unless --fr
 """
 
 
-def add(names: Any) -> None:
-    """Add the experiment."""
-    description = (
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
         "Predict new links from static and dynamic features of pages and their network, rank pages by it; "
         "Table 2, Figures 3 to 6 and 8 to 15."
     )
-    parser = new_parser(names, "outlinks", EXAMPLES, description, EXPERIMENTS)
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--weeks", type=int, default=9, metavar="W", help="weeks; the last one is predicted (9)")
@@ -45,7 +39,6 @@ def add(names: Any) -> None:
     group.add_argument("--no-ngboost", action="store_true", help="leave natural gradient boosting out: it is slow")
     group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 1 draw, 40 trees, no tuning")
     add_results(parser, "results.json, figures and report.html", jobs=True)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -66,5 +59,4 @@ def run(args: argparse.Namespace) -> None:
     recording, _, notes = select(args)
     with progress("outlinks") as advance:
         experiment = run_experiment(recording, protocol, advance)
-    words = command(args, "experiment outlinks")
-    deliver_paper(args, OutlinksReport(experiment), words, notes)
+    deliver_paper(args, OutlinksReport(experiment), notes)

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.crawl_options import moment
+from recrawl.cli.options import moment
 from recrawl.live.facade import RunView
 from recrawl.plain_text import shown
 from recrawl.urls.url import host_of

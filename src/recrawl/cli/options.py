@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import datetime as dt
 import shlex
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from recrawl.cli.parse import share_or_count, span
 from recrawl.errors import InputError
+from recrawl.spans import budget_of, days_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -77,10 +78,10 @@ def check_numbers(args: argparse.Namespace) -> None:
             raise InputError(f"--{option.replace('_', '-')} must be at least {least}")
 
 
-def command(args: argparse.Namespace, verb: str, skip: tuple[str, ...] = ()) -> str:
+def command(args: argparse.Namespace, verb: str) -> str:
     """Write the command that gives these results, without what does not matter for them."""
     words = ["recrawl", *verb.split(), str(args.data)]
-    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment", *skip)
+    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment")
     for option, value in vars(args).items():
         if option in skip or value is None or value is False:
             continue
@@ -91,3 +92,64 @@ def command(args: argparse.Namespace, verb: str, skip: tuple[str, ...] = ()) -> 
             shown = value if isinstance(value, tuple) else (value,)
             words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
     return shlex.join(words)
+
+
+T = TypeVar("T")
+
+
+def span(text: str) -> float:
+    """Parse a span of time into days: 30min, 1h, 1d, 2w; a bare number is days."""
+    return _told(days_of, text)
+
+
+def share_or_count(text: str) -> float | int:
+    """Parse a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int)."""
+    return _told(budget_of, text)
+
+
+def _told(read: Callable[[str], T], text: str) -> T:
+    """Read a word; argparse names the option in front of what is wrong."""
+    try:
+        return read(text)
+    except InputError as wrong:
+        raise argparse.ArgumentTypeError(str(wrong)) from None
+
+
+if TYPE_CHECKING:
+    from recrawl.live.facade import Crawl
+
+
+def add_crawl(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says which crawl."""
+    parser.add_argument(
+        "-C", dest="crawl", type=Path, default=Path(), metavar="DIR", help="the crawl (default: this folder)"
+    )
+
+
+def add_order(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how to run, instead of the crawl's own settings."""
+    parser.add_argument("--every", type=span, metavar="1d", help="length of a cycle: 1h, 1d, 2w")
+    parser.add_argument("--budget", type=share_or_count, metavar="N", help="visits a cycle: a number, or a share (5%%)")
+    parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
+
+
+def crawl_of(args: argparse.Namespace) -> Crawl:
+    """Open the crawl that -C names."""
+    from recrawl.live.facade import Crawl
+
+    return Crawl.open(args.crawl)
+
+
+def steering(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what the command line says of how to run; None means the crawl's own settings."""
+    return {"every": args.every, "budget": args.budget}
+
+
+def moment(at: float | None) -> str:
+    """Return a time as people write it (UTC)."""
+    if at is None:
+        return "never"
+    try:
+        return (dt.datetime(1970, 1, 1) + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
+    except OverflowError:
+        return f"day {at:g}"

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from recrawl.cli.options import command
 from recrawl.report.result_folder import check_folder, write_folder
 
 if TYPE_CHECKING:
@@ -40,10 +41,13 @@ def deliver(
         print(f"wrote {args.out}/{wrote}", file=sys.stderr)
 
 
-def deliver_paper(args: argparse.Namespace, report: PaperReport[Any], words: str, notes: Iterable[str] = ()) -> None:
-    """Print and write the results of a paper's experiment."""
+def deliver_paper(
+    args: argparse.Namespace, report: PaperReport[Any], notes: Iterable[str] = (), more: str = ""
+) -> None:
+    """Print and write the results of a paper's experiment; `more` ends the command that gives them again."""
     from recrawl.report.console import print_tables
 
+    words = command(args, f"experiment {args.experiment}") + more
     deliver(
         args,
         lambda: report.json(words),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.parse import span
+from recrawl.cli.options import span
 from recrawl.errors import InputError
 from recrawl.registry import split_specs
 

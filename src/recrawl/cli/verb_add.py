@@ -5,26 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, crawl_of
 from recrawl.errors import InputError
 
+EXAMPLES = """examples:
+  recrawl add https://example.org/ https://example.org/blog/
+  recrawl add -f urls.txt
+  recrawl add --sitemap https://example.org/sitemap.xml
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    examples = (
-        "examples:\n  recrawl add https://example.org/ https://example.org/blog/\n  recrawl add -f urls.txt\n"
-        "  recrawl add --sitemap https://example.org/sitemap.xml\n\n"
-        "The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes."
-    )
-    parser = new_parser(verbs, "add", examples)
+The hosts of the pages added are the crawl's scope, unless recrawl.toml names hosts or prefixes."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("urls", nargs="*", metavar="URL")
     parser.add_argument("-f", "--file", metavar="FILE", help="a URL a line; - for standard input")
     parser.add_argument("--sitemap", metavar="URL", help="a sitemap, sitemap index or feed")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -6,10 +6,8 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.parse import span
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import span
 
 EXAMPLES = """examples:
   recrawl adopt csv visits.csv.gz --out history          header: url,time,digest (or status)
@@ -22,15 +20,14 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     from recrawl.importers.kinds import KINDS
 
     kinds = "\n".join(f"  {k.name:<13} {k.looks}\n{'':16}{k.tells}" for k in KINDS.values())
-    description = (
+    parser.description = (
         "Make a recording of another crawler's history, or begin a crawl with it.\n\nkinds of history:\n" + kinds
     )
-    parser = new_parser(verbs, "adopt", EXAMPLES, description)
     parser.add_argument("kind", metavar="KIND", help="one of those above")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="files or folders; - is standard input")
     target = parser.add_mutually_exclusive_group(required=True)
@@ -50,7 +47,6 @@ def add(verbs: Any) -> None:
     parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
     parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
     parser.add_argument("--json", action="store_true", help="print what is known as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         hosts=tuple(args.site),
     )
     if args.crawl is not None:
-        from recrawl.cli.crawl_options import crawl_of
+        from recrawl.cli.options import crawl_of
         from recrawl.live.warm_start import warm_start
 
         told = warm_start(crawl_of(args), args.kind, args.sources, options=options, since=args.since)

@@ -9,11 +9,9 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup
+from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup, share_or_count
 from recrawl.cli.output import check_folder
-from recrawl.cli.parse import share_or_count
 from recrawl.cli.slice_options import add_slices, select
-from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError
 from recrawl.progress import progress
 from recrawl.registry import split_specs
@@ -34,11 +32,9 @@ NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) af
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs, "compare", EXAMPLES, "Replay a recorded web under several policies and say what each would have found."
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Replay a recorded web under several policies and say what each would have found."
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"default: {POLICIES}")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"default: {MEASURES}".replace("%", "%%"))
@@ -57,7 +53,6 @@ def add(verbs: Any) -> None:
     add_seed(group, what="seed of samples, folds, ties and draws")
     add_jobs(group, "processes")
     add_out(group, "results.json, plots and report.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

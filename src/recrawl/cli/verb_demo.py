@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_out, add_seed
 from recrawl.cli.output import check_out
-from recrawl.cli.verbs import new_parser
 from recrawl.errors import InputError, OutputError
 
 if TYPE_CHECKING:
@@ -26,17 +25,15 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    description = (
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
         "Make a small living web, serve it on loopback, crawl it over HTTP with a tenth of the visits "
         "under a learned policy and under age, and compare both with the oracle; takes about a minute."
     )
-    parser = new_parser(verbs, "demo", EXAMPLES, description)
     parser.add_argument("--pages", type=int, default=600, metavar="N", help="pages of the web (600)")
     add_seed(parser, 1, "the web's number")
     add_out(parser, "the crawls, results.json and report.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_out
+from recrawl.cli.options import add_out, span
 from recrawl.cli.output import check_out, deliver
-from recrawl.cli.parse import span
 from recrawl.cli.slice_options import add_pages, sliced, window
-from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -28,14 +26,9 @@ FILES = ("summary.json", "overview.png", "overview.svg", "describe.html")
 BAR = 40  # characters of the longest bar
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs,
-        "describe",
-        EXAMPLES,
-        "Say what is in a recording: sites, pages, how often they change, new links, the link graph.",
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Say what is in a recording: sites, pages, how often they change, new links, the link graph."
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--days", type=span, metavar="D", help="only the last D days (of sites watched to the end)")
     parser.add_argument(
@@ -46,7 +39,6 @@ def add(verbs: Any) -> None:
     )
     add_pages(parser)
     add_out(parser, "summary.json, a picture and describe.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

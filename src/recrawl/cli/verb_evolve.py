@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recrawl.cli.options import add_cycles, add_results, add_warmup, check_numbers, command
 from recrawl.cli.output import check_out, deliver
 from recrawl.cli.slice_options import add_recording, select
-from recrawl.cli.verbs import new_parser
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -28,11 +27,9 @@ unless --all-pages is given, which is slower by far, as are the extended termina
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs, "evolve", EXAMPLES, "Breed score formulas by genetic programming (GP4C, Santos et al. 2014)."
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Breed score formulas by genetic programming (GP4C, Santos et al. 2014)."
     add_recording(parser)
     group = parser.add_argument_group("how to crawl")
     add_cycles(group)
@@ -40,7 +37,6 @@ def add(verbs: Any) -> None:
     group.add_argument("--all-pages", action="store_true", help="include pages that are born or die on the way")
     add_settings(parser)
     add_results(parser, "best.json, best.py, best.sql and a report", jobs=True)
-    parser.set_defaults(run=run)
 
 
 def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> None:

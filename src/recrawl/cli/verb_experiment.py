@@ -1,12 +1,12 @@
 """recrawl experiment: the experiments of the papers, on any recording.
 
-To add one, write a module `experiment_NAME.py` beside this one with `add(names)`, as verbs have; name it in verbs.py.
+To add one, write a module `experiment_NAME.py` beside this one as verbs have; name it in verbs.py.
 """
 
 from __future__ import annotations
 
+import argparse
 from importlib import import_module
-from typing import Any
 
 from recrawl.cli.verbs import EXPERIMENTS, new_parser
 
@@ -17,11 +17,9 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
+def add(parser: argparse.ArgumentParser) -> None:
     """Add the verb with a name for every experiment."""
-    parser = new_parser(
-        verbs, "experiment", EXAMPLES, "Run the experiments of the papers: their tables and figures, on any recording."
-    )
+    parser.description = "Run the experiments of the papers: their tables and figures, on any recording."
     names = parser.add_subparsers(metavar="NAME", dest="experiment", required=True)
-    for name in EXPERIMENTS:
-        import_module(f"recrawl.cli.experiment_{name}").add(names)
+    for name, help in EXPERIMENTS.items():
+        new_parser(names, name, help, import_module(f"recrawl.cli.experiment_{name}"))

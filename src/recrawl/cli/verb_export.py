@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, crawl_of
 
 EXAMPLES = """examples:
   recrawl export -C news recording history       then: recrawl compare history
@@ -16,14 +14,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "export", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("what", choices=("recording", "csv", "warc"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")
     parser.add_argument("--force", action="store_true", help="replace what an earlier export left there")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

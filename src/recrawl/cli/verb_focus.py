@@ -35,21 +35,19 @@ Strategies by name: best-first, breadth-first, random, link-classifier, paper.
 FILES = ("results.json", *(f"strategy-{number}.json" for number in range(1, 11)))
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs,
-        "focus",
-        EXAMPLES,
-        "Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web.",
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Evolve strategies that rank the frontier of a topical crawl, and replay them on a recorded web."
     )
     actions = parser.add_subparsers(metavar="ACTION", dest="action", required=True)
-    _add_evolve(actions)
-    _add_run(actions)
+    for add_options, (name, help) in zip((_add_evolve, _add_run), FOCUS.items(), strict=True):
+        action = new_parser(actions, name, help)
+        action.epilog = EXAMPLES
+        add_options(action)
 
 
-def _add_evolve(actions: Any) -> None:
-    parser = new_parser(actions, "evolve", EXAMPLES, table=FOCUS)
+def _add_evolve(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     group = parser.add_argument_group("evolution")
     add_evolution(group)
@@ -64,8 +62,7 @@ def _add_evolve(actions: Any) -> None:
     parser.set_defaults(run=run_evolve)
 
 
-def _add_run(actions: Any) -> None:
-    parser = new_parser(actions, "run", EXAMPLES, table=FOCUS)
+def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     parser.add_argument("--strategy", action="append", default=[], metavar="FILE|NAME",
                         help="a strategy's file or name; may be repeated (all baselines)")  # fmt: skip
@@ -144,8 +141,8 @@ def run_evolve(args: argparse.Namespace) -> None:
 def run_replay(args: argparse.Namespace) -> None:
     """Replay strategies; print what each was worth."""
     from recrawl.evaluate.statistics import interval
-    from recrawl.focus.baselines import BASELINES
-    from recrawl.focus.fleet import chances
+    from recrawl.focus.simulator import chances
+    from recrawl.focus.strategy import BASELINES
     from recrawl.papers.focus.focus_protocol import MEASURES, measure
     from recrawl.report.table import Table, said
 
@@ -159,7 +156,7 @@ def run_replay(args: argparse.Namespace) -> None:
     summary = [[interval(table[:, i]) for i in range(len(MEASURES))] for table in values]
     rows = []
     for strategy, mine, points in zip(strategies, crawls, summary, strict=True):
-        shown = {m: {"mean": p.mean, "half": _known(p.half)} for m, p in zip(MEASURES, points, strict=True)}
+        shown = {m: {"mean": p.mean, "half": p.half} for m, p in zip(MEASURES, points, strict=True)}
         rows.append({"strategy": strategy.name, "pages": max(len(crawl.pages) for crawl in mine), **shown})
     results = {**_about(mission, start, pages), "runs": args.runs, "results": rows}
     table = [[s.name, *(said(point) for point in points)] for s, points in zip(strategies, summary, strict=True)]
@@ -179,14 +176,16 @@ def _tell(
     wrote: str,
 ) -> None:
     """Print and write what was found."""
+    from recrawl.recording.summary import plain
     from recrawl.report.console import print_tables
     from recrawl.report.results import json_text
 
+    text = json_text(plain(results))
     deliver(
         args,
-        lambda: json_text(results),
+        lambda: text,
         lambda: print_tables(intro, (), [table]),
-        lambda: {"results.json": json_text(results).encode(), **files},
+        lambda: {"results.json": text.encode(), **files},
         wrote,
     )
 
@@ -212,8 +211,7 @@ def _mission(args: argparse.Namespace) -> tuple[Mission, Seeding, int]:
 
 
 def _strategy(name: str) -> Strategy:
-    from recrawl.focus.baselines import NAMED
-    from recrawl.focus.strategy import load
+    from recrawl.focus.strategy import NAMED, load
 
     if name in NAMED:
         return NAMED[name]
@@ -251,10 +249,6 @@ def _part(strategy: Strategy, part: int) -> str:
     if not strategy.within:
         return ""
     return f" (to {strategy.within[part]})" if part < len(strategy.within) else " (beyond)"
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def _distances(text: str) -> tuple[int, ...]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.verbs import new_parser
+EXAMPLES = """examples:
+  recrawl init news
+  recrawl add -C news https://example.org/
+  recrawl run -C news --cycles 1"""
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    examples = (
-        "examples:\n  recrawl init news\n  recrawl add -C news https://example.org/\n  recrawl run -C news --cycles 1"
-    )
-    parser = new_parser(verbs, "init", examples)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     parser.add_argument("dir", type=Path, help="a new or empty folder")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

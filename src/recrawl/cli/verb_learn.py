@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY
 from recrawl.progress import progress
 
@@ -19,13 +16,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    description = (
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
         "Replay the crawl's history under candidate policies and note the best in models/policy.json; "
         'crawls with policy = "auto" use it from the next run on.'
     )
-    parser = new_parser(verbs, "learn", EXAMPLES, description)
     add_crawl(parser)
     parser.add_argument("--policies", default=CANDIDATES, metavar="A,B", help=f"candidates (default: {CANDIDATES})")
     parser.add_argument("--measure", default=LEARNT_BY, metavar="M", help=f"what counts (default: {LEARNT_BY})")
@@ -36,7 +32,6 @@ def add(verbs: Any) -> None:
     parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
     add_order(parser)
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -52,9 +47,8 @@ def run(args: argparse.Namespace) -> None:
         print(json.dumps(choice.to_dict(), indent=2))
         return
     width = max(map(len, choice.values))
-    best = max(choice.values, key=lambda name: name.endswith(choice.policy))
     for policy, value in choice.values.items():
-        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- best' if policy == best else ''}")
+        print(f"{policy:<{width}}  {choice.measure} {value:.4g}{'   <- best' if policy == choice.policy else ''}")
     for note in (*choice.notes, CAVEAT):
         print(f"note: {note}")
     path = crawl.directory.path / "models" / "policy.json"

@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
 
 EXAMPLES = """examples:
   recrawl next -C news -n 500 --urls > urls.txt      then fetch them, and: recrawl report -C news visits.csv
@@ -21,9 +18,8 @@ reported, until the next cycle begins.
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "next", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("-n", dest="most", type=_count, default=100, metavar="N", help="at most N pages (100)")
     parser.add_argument("--per-host", type=int, default=0, metavar="N", help="at most N pages of one host")
@@ -35,7 +31,6 @@ def add(verbs: Any) -> None:
     group.add_argument("--urls", action="store_true", help="print URLs only (default)")
     group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
     add_json(group)
-    parser.set_defaults(run=run)
 
 
 def _count(text: str) -> int:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, crawl_of, moment
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment
 from recrawl.plain_text import shown
 
 SORTS = ("changes", "visits", "last", "waiting", "url")
@@ -20,9 +17,8 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "pages", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("--contains", default="", metavar="TEXT", help="only URLs with this part")
     parser.add_argument("--changed", action="store_true", help="only pages that changed at least once")
@@ -31,7 +27,6 @@ def add(verbs: Any) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
     add_json(group)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,14 +28,11 @@ Spans of time are written 60s, 90m, 12h, 7d or 2w.
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs, "policies", EXAMPLES, "List all policies, or some of them with their parameters and defaults."
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "List all policies, or some of them with their parameters and defaults."
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their parameters")
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_out, add_warmup
+from recrawl.cli.options import add_crawl, add_order, add_out, add_warmup, crawl_of, steering
 from recrawl.cli.output import check_folder
-from recrawl.cli.verbs import new_parser
 from recrawl.live.crawl_defaults import MEASURES, REPLAYED
 from recrawl.progress import progress
 from recrawl.report.comparison_defaults import FILES
@@ -19,18 +16,15 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs, "replay", EXAMPLES, "Compare policies on the crawl's own history, exported as a recording."
-    )
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = "Compare policies on the crawl's own history, exported as a recording."
     add_crawl(parser)
     parser.add_argument("--policies", default=REPLAYED, metavar="A,B", help=f"(default: {REPLAYED})")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"(default: {MEASURES})")
     add_order(parser)
     add_warmup(parser, default=0)
     add_out(parser, "results.json, plots and report.html")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -6,11 +6,8 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, steering
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
 
 SHOWN = 10
 EXAMPLES = """examples:
@@ -22,14 +19,12 @@ Visits that nobody asked for count too. A digest unlike the last one is a change
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "report", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("visits", type=Path, metavar="FILE", help="CSV or JSON lines, .gz or .zst; - is standard input")
     add_order(parser)
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

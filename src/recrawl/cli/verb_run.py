@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import logging
-from typing import Any
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_order, crawl_of, moment, steering
 
 EXAMPLES = """examples:
   recrawl run -C news --cycles 1
@@ -18,20 +16,16 @@ Ctrl-C (or SIGTERM) lets the visits under way end, records them and stops; the n
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(
-        verbs,
-        "run",
-        EXAMPLES,
-        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles.",
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.description = (
+        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles."
     )
     add_crawl(parser)
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run=run)
 
 
 def _count(text: str) -> int:

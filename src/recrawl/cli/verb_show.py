@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from recrawl.cli.crawl_options import add_crawl, add_order, crawl_of, moment, steering
-from recrawl.cli.options import add_json
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
 from recrawl.plain_text import shown
 
 if TYPE_CHECKING:
@@ -22,14 +20,12 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
-    parser = new_parser(verbs, "show", EXAMPLES)
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
     add_order(parser)
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -7,9 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_json, add_seed
-from recrawl.cli.parse import span
-from recrawl.cli.verbs import new_parser
+from recrawl.cli.options import add_json, add_seed, span
 from recrawl.progress import progress
 
 if TYPE_CHECKING:
@@ -22,16 +20,15 @@ EXAMPLES = """examples:
 """
 
 
-def add(verbs: Any) -> None:
-    """Add the verb."""
+def add(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
     from recrawl.simulate.synthetic.presets import presets
 
-    description = (
+    parser.description = (
         "Write a synthetic web as a recording: the same preset, size and seed give the same bytes.\n\n"
         + "presets:\n"
         + "\n".join(f"  {e.name:<13} {e.formula}\n  {'':<13} ({e.source})" for e in presets)
     )
-    parser = new_parser(verbs, "synth", EXAMPLES, description)
     parser.add_argument("preset", metavar="PRESET", help=", ".join(entry.name for entry in presets))
     parser.add_argument("--pages", type=int, default=20_000, metavar="N", help="pages in all (default 20000)")
     parser.add_argument("--days", type=span, metavar="D", help="length, such as 57, 57d or 8w (default: the preset's)")
@@ -39,7 +36,6 @@ def add(verbs: Any) -> None:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
     add_json(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> None:

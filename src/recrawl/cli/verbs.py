@@ -1,9 +1,13 @@
-"""The verbs by name with their one-line help, so that `recrawl --help` imports none of them."""
+"""The verbs by name with their one-line help, so that `recrawl --help` imports none of them.
+
+The module of a verb has EXAMPLES, `add(parser)` for its options and `run(args)`; one whose names stand for further
+parsers, as `experiment` and `focus`, has no `run` of its own.
+"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from types import ModuleType
 from typing import Any
 
 VERBS = {
@@ -39,15 +43,12 @@ EXPERIMENTS = {
 FOCUS = {"evolve": "evolve strategies by a genetic algorithm", "run": "replay strategies"}
 
 
-def new_parser(
-    names: Any, name: str, examples: str, description: str | None = None, table: Mapping[str, str] = VERBS
-) -> argparse.ArgumentParser:
-    """Add a parser for a name of a table."""
-    parser: argparse.ArgumentParser = names.add_parser(
-        name,
-        help=table[name],
-        description=description,
-        epilog=examples,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def new_parser(names: Any, name: str, help: str, module: ModuleType | None = None) -> argparse.ArgumentParser:
+    """Add a parser for a name, with the options of its module."""
+    shape = argparse.RawDescriptionHelpFormatter
+    parser: argparse.ArgumentParser = names.add_parser(name, help=help, formatter_class=shape)
+    if module is not None:
+        parser.epilog = module.EXAMPLES
+        module.add(parser)
+        parser.set_defaults(run=getattr(module, "run", None))
     return parser

@@ -114,8 +114,7 @@ def curves(sheet: Sheet, judged: list[Judged]) -> Figure:
         for axis, values in zip(axes, (np.cumsum(j.found), j.freshness), strict=True):
             axis.plot(weeks, values, "-" if j.live else "--", color=colour, label=j.policy, linewidth=2)
     for axis, title in zip(axes, ("Changes found so far", "Share of copies that are up to date"), strict=True):
-        axis.set_title(title)
-        axis.set_xlabel("week")
+        axis.set(title=title, xlabel="week")
         sheet.values(axis)
         axis.legend()
     return figure

@@ -58,15 +58,12 @@ class Watching(Protocol):
 
     def begin(self, session: Session) -> None:
         """A cycle begins."""
-        ...
 
     def visit(self, noted: Noted) -> None:
         """A visit is recorded."""
-        ...
 
     def end(self, session: Session, done: bool) -> None:
         """The cycle has ended."""
-        ...
 
 
 Show = Callable[[str], AbstractContextManager[Watching]]

@@ -18,7 +18,7 @@ from recrawl.evaluate.crawl import CrawlResult, clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.parallel import Folds, Task, run_all
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, interval, paired_test
-from recrawl.features.importance import importance_of
+from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting

@@ -15,7 +15,7 @@ from recrawl.columns import FloatArray, IntArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import NO_WEIGHTS, CycleView, Stage
-from recrawl.features.importance import importance_of
+from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy, policies
 from recrawl.policy import Policy, Setting, notes_of

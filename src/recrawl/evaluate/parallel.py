@@ -13,7 +13,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.measure import Measure
-from recrawl.features.importance import importance_of
+from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording

@@ -86,8 +86,8 @@ def cycle_score(a: FloatArray, b: FloatArray, *, lower_is_better: bool = False) 
         victories=int(won.sum()),
         losses=int(lost.sum()),
         cycles=a.shape[1],
-        gain_pct=_mean_of(relative[won]),
-        loss_pct=_mean_of(relative[lost]),
+        gain_pct=mean_of(relative[won]),
+        loss_pct=mean_of(relative[lost]),
         ahead=int((better > 0).sum()),
         behind=int((better < 0).sum()),
     )
@@ -120,6 +120,7 @@ def _mean(values: FloatArray) -> FloatArray:
     )
 
 
-def _mean_of(values: FloatArray) -> float:
+def mean_of(values: FloatArray) -> float:
+    """Mean without NaN; NaN where nothing is left."""
     values = values[~np.isnan(values)]
     return float(values.mean()) if len(values) else math.nan

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from recrawl.errors import InputError
-from recrawl.evolve.discovery import Watch
-from recrawl.evolve.evolution import EvolutionSettings, Generation
-from recrawl.evolve.evolution_result import EvolutionResult, evolve_on
+from recrawl.evolve.evolution import EvolutionSettings, Generation, Watch, discover, fitness_of
+from recrawl.evolve.evolution_result import EvolutionResult
+from recrawl.evolve.fitness import make_fitness
 from recrawl.plan import Plan
+from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
+
+CLASSICAL: tuple[Tree, ...] = ("t", ("*", "t", "X"), "CG", "NAD", "SAD", "AAD", "GAD")
 
 
 def evolve_formula(
@@ -33,8 +36,20 @@ def evolve_formula(
     settings.check()
     recording = data if isinstance(data, Recording) else Recording.open(data)
     train, validation = halves(recording, plan, fixed=fixed)
-    watch = _watcher(settings, advance)
-    return evolve_on(train, validation, plan, settings, fitness, over=over, jobs=jobs, watch=watch)
+    sets = [make_fitness(p, plan, fitness, settings.terminals, over=over, jobs=jobs) for p in (train, validation)]
+    discovery = discover(sets[0], sets[1], settings, plan.seed, _watcher(settings, advance))
+    classical = [Expression.of(tree) for tree in CLASSICAL]
+    values = [fitness_of(classical, judge) for judge in sets]
+    return EvolutionResult(
+        discovery,
+        plan,
+        sets[0].measure.spec,
+        over,
+        train.name,
+        (len(train), len(validation)),
+        (len(sets[0].cycles), len(sets[1].cycles)),
+        [(e, float(a), float(b)) for e, a, b in zip(classical, *values, strict=True)],
+    )
 
 
 def halves(recording: Recording, plan: Plan, *, fixed: bool) -> tuple[Recording, Recording]:

@@ -13,15 +13,17 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.population import MAX_NODES, FormulaPopulation, arity
+from recrawl.evolve.population import MAX_NODES, FormulaArrays, FormulaPopulation, arity
 from recrawl.policies.formulas.closure import ADD, CONSTANT, DIV, MUL, POW, SUB, TERMINAL, Codes, apply
 from recrawl.policies.formulas.expression import Expression
+
+Spare = tuple[Codes, FloatArray]  # room to write a formula
 
 
 def canonical(population: FormulaPopulation) -> FormulaPopulation:
     """Return the canonical form of every formula."""
     forms = FormulaPopulation.empty(len(population))
-    _canonical(population.code, population.value, population.size, forms.code, forms.value, forms.size)
+    _canonical(population.arrays, forms.arrays)
     return forms
 
 
@@ -31,25 +33,17 @@ def canonical_form(expression: Expression) -> Expression:
 
 
 @kernel
-def _canonical(
-    code: Codes, value: FloatArray, size: IntArray, to_code: Codes, to_value: FloatArray, to_size: IntArray
-) -> None:
+def _canonical(population: FormulaArrays, forms: FormulaArrays) -> None:
     begins = np.empty(MAX_NODES + 1, dtype=np.int64)
-    spare_code, spare_value = np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES)
+    spare = np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES)
+    (code, value, size), (to_code, to_value, to_size) = population, forms
     for i in range(len(size)):
-        to_size[i] = _rewrite(code[i], value[i], size[i], to_code[i], to_value[i], begins, spare_code, spare_value)
+        to_size[i] = _rewrite(code[i], value[i], size[i], to_code[i], to_value[i], begins, spare)
 
 
 @kernel
 def _rewrite(
-    code: Codes,
-    value: FloatArray,
-    size: int,
-    out: Codes,
-    number: FloatArray,
-    begins: IntArray,
-    spare_code: Codes,
-    spare_value: FloatArray,
+    code: Codes, value: FloatArray, size: int, out: Codes, number: FloatArray, begins: IntArray, spare: Spare
 ) -> int:
     """Rewrite from the leaves up; `begins` has where each finished subtree begins in the output."""
     top, end = -1, 0
@@ -69,21 +63,12 @@ def _rewrite(
                 end += 1
         else:
             top -= 1
-            end = _join(c, begins[top], begins[top + 1], end, out, number, spare_code, spare_value)
+            end = _join(c, begins[top], begins[top + 1], end, out, number, spare)
     return end
 
 
 @kernel
-def _join(
-    c: int,
-    a: int,
-    b: int,
-    end: int,
-    out: Codes,
-    number: FloatArray,
-    spare_code: Codes,
-    spare_value: FloatArray,
-) -> int:
+def _join(c: int, a: int, b: int, end: int, out: Codes, number: FloatArray, spare: Spare) -> int:
     """Apply a function to the finished subtrees [a, b) and [b, end); returns where the result ends."""
     a_const, b_const = out[b - 1] == CONSTANT, out[end - 1] == CONSTANT
     left, right = number[b - 1], number[end - 1]
@@ -109,7 +94,7 @@ def _join(
     if c == SUB and end - b == b - a and _compare(a, b, b, end, out, number) == 0:
         return _put(0.0, a, out, number)
     if c in (ADD, MUL) and _compare(a, b, b, end, out, number) > 0:
-        _exchange(a, b, end, out, number, spare_code, spare_value)
+        _exchange(a, b, end, out, number, spare)
     out[end], number[end] = c, 0.0
     return end + 1
 
@@ -143,9 +128,8 @@ def _place(c: int) -> int:
 
 
 @kernel
-def _exchange(
-    a: int, b: int, end: int, out: Codes, number: FloatArray, spare_code: Codes, spare_value: FloatArray
-) -> None:
+def _exchange(a: int, b: int, end: int, out: Codes, number: FloatArray, spare: Spare) -> None:
+    spare_code, spare_value = spare
     for i in range(a, end):
         spare_code[i - a], spare_value[i - a] = out[i], number[i]
     at = a

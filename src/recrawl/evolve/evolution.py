@@ -1,20 +1,23 @@
-"""The evolution of score formulas (Santos et al. 2014, Listing 1): training, then validation of the best."""
+"""The evolution of score formulas (Santos et al. 2014, Listing 1): training, then validation of the best.
+
+The archive holds the best individuals of all generations; the choice among them comes after validation. `discover`
+goes all the way to one formula: all seeds, the candidates, the choice, and a readable form of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.evolve.archive import Archive, Candidate
 from recrawl.evolve.canonical import canonical
-from recrawl.evolve.creation import create
 from recrawl.evolve.fitness import Fitness
-from recrawl.evolve.operators import OperatorRates, breed
+from recrawl.evolve.operators import OperatorRates, breed, create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
+from recrawl.evolve.simplify import sample_states, simplify
 from recrawl.policies.formulas.closure import MAX_DEPTH
 from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import terminal_set
@@ -147,3 +150,126 @@ def validate(runs: list[EvolutionRun], fitness: Fitness) -> list[Candidate]:
         Candidate(formula, seed, train, float(value))
         for (seed, formula, train), value in zip(held, values, strict=True)
     ]
+
+
+SELECTIONS = ("best", "sum", "avg")  # the paper's
+SHORT = "short"  # ours: the shortest that is nearly the best
+NEARLY = 0.005  # of the best validation
+
+
+@dataclass
+class Archive:
+    """The `room` best formulas seen so far; of those that behave alike in training only the shortest.
+
+    Two formulas behave alike if their crawls score the same in every cycle. Without that rule the archive fills up
+    with spellings of one formula, and validation has nothing to choose from.
+    """
+
+    room: int = 50
+    _held: dict[bytes, tuple[float, Expression]] = field(default_factory=dict)
+
+    def add(self, formula: Expression, fitness: float, curve: FloatArray) -> None:
+        """Consider one formula."""
+        behaviour = curve.tobytes()
+        known = self._held.get(behaviour)
+        if known is None:
+            if len(self._held) >= 2 * self.room:
+                self._shrink()
+            self._held[behaviour] = fitness, formula
+        elif _order(fitness, formula) < _order(*known):
+            self._held[behaviour] = fitness, formula
+
+    def best(self) -> list[tuple[Expression, float]]:
+        """Return the formulas with their fitness, best first."""
+        self._shrink()
+        return [(formula, fitness) for fitness, formula in self._held.values()]
+
+    def _shrink(self) -> None:
+        ranked = sorted(self._held.items(), key=lambda item: _order(*item[1]))
+        self._held = dict(ranked[: self.room])
+
+
+def _order(fitness: float, formula: Expression) -> tuple[float, int, bytes]:
+    return -fitness, len(formula), formula.key
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A formula with its fitness in training and validation."""
+
+    formula: Expression
+    seed: int
+    train: float
+    validation: float
+
+    def score(self, selection: str) -> float:
+        """Return what a selection goes by (Santos et al. 2014, section 4.2.3; sigma over training and validation).
+
+        best: validation. sum: train + validation - sigma. avg: their mean - sigma.
+        """
+        if selection == "best":
+            return self.validation
+        sigma = float(np.std([self.train, self.validation]))
+        both = self.train + self.validation
+        return (both if selection == "sum" else both / 2) - sigma
+
+
+def nearly_best(candidates: list[Candidate], most: int = 20) -> list[Candidate]:
+    """Return the shortest candidates whose validation is within NEARLY of the best, shortest first."""
+    top = max(c.validation for c in candidates)
+    near = [c for c in candidates if c.validation >= top - NEARLY * abs(top)]
+    return sorted(near, key=lambda c: (len(c.formula), -c.validation, c.formula.key))[:most]
+
+
+def choose(candidates: list[Candidate], selection: str = "best") -> Candidate:
+    """Return the best candidate; of equals the one better in training, then the shorter."""
+    return min(candidates, key=lambda c: (-c.score(selection), -c.train, len(c.formula), c.formula.key))
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What an evolution with several seeds found."""
+
+    settings: EvolutionSettings
+    runs: list[EvolutionRun]
+    candidates: list[Candidate]  # of all seeds
+    chosen: dict[str, Candidate]  # by selection: best, sum, avg, and short
+    simulated: int  # different formulas that were judged in training
+
+    @property
+    def best(self) -> Candidate:
+        """The formula with the highest fitness in validation."""
+        return self.chosen["best"]
+
+
+def discover(
+    train: Fitness, validation: Fitness, settings: EvolutionSettings, seed: int = 0, watch: Watch | None = None
+) -> Discovery:
+    """Evolve with the seeds seed, seed + 1, ..., validate the best of each, choose, and make the choice readable."""
+    ledger = Ledger(train)
+    runs = [evolve(ledger, settings, seed + i, watch) for i in range(settings.seeds)]
+    candidates = validate(runs, validation)
+    chosen = {name: readable(choose(candidates, name), train, validation) for name in SELECTIONS}
+    plain = [readable(candidate, train, validation) for candidate in nearly_best(candidates)]
+    chosen[SHORT] = min(plain, key=lambda c: (len(c.formula), -c.validation))
+    return Discovery(settings, runs, candidates, chosen, len(ledger))
+
+
+def readable(candidate: Candidate, *sets: Fitness) -> Candidate:
+    """Simplify a candidate's formula as far as its crawls stay the same, cycle by cycle."""
+    states = sample_states()
+    for prune in (True, False):
+        shorter = simplify(candidate.formula, states=states, prune=prune)
+        if all(_same(candidate.formula, shorter, fitness) for fitness in sets):
+            return replace(candidate, formula=shorter)
+    return candidate
+
+
+def _same(a: Expression, b: Expression, fitness: Fitness) -> bool:
+    curves = fitness.curves(FormulaPopulation.of([a, b]))
+    return bool(np.array_equal(curves[0], curves[1], equal_nan=True))
+
+
+def fitness_of(expressions: list[Expression], fitness: Fitness) -> FloatArray:
+    """Judge formulas."""
+    return fitness.total(fitness.curves(FormulaPopulation.of(expressions)))

@@ -9,19 +9,15 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl import __version__
-from recrawl.evolve.discovery import Discovery, Watch, discover, fitness_of
-from recrawl.evolve.evolution import EvolutionSettings
-from recrawl.evolve.fitness import make_fitness
+from recrawl.evolve.evolution import Discovery
 from recrawl.evolve.formula_export import to_python, to_sql
 from recrawl.plan import Plan
-from recrawl.policies.formulas.expression import Expression, Tree
+from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.formula import Formula
-from recrawl.recording.recording import Recording
 from recrawl.report.layout import Page, Picture, Section, Table
 from recrawl.report.results import json_text, number
 from recrawl.report.style import COLOURS, MUTED, Drawing, Sheet, picture
 
-CLASSICAL: tuple[Tree, ...] = ("t", ("*", "t", "X"), "CG", "NAD", "SAD", "AAD", "GAD")
 SHOWN = 10
 
 
@@ -37,7 +33,6 @@ class EvolutionResult:
     pages: tuple[int, int]  # training, validation
     cycles: tuple[int, int]
     classical: list[tuple[Expression, float, float]]  # fitness in training and validation
-    fast: bool
 
     @property
     def formula(self) -> Formula:
@@ -54,35 +49,6 @@ class EvolutionResult:
             "seed": best.seed,
         }
         return Formula(best.formula, self.over, about)
-
-
-def evolve_on(
-    train: Recording,
-    validation: Recording,
-    plan: Plan,
-    settings: EvolutionSettings,
-    measure: str = "ndcg",
-    *,
-    over: str = "visits",
-    jobs: int = 1,
-    watch: Watch | None = None,
-) -> EvolutionResult:
-    """Evolve on one recording, validate on another."""
-    sets = [make_fitness(part, plan, measure, settings.terminals, over=over, jobs=jobs) for part in (train, validation)]
-    discovery = discover(sets[0], sets[1], settings, plan.seed, watch)
-    classical = [Expression.of(tree) for tree in CLASSICAL]
-    values = [fitness_of(classical, fitness) for fitness in sets]
-    return EvolutionResult(
-        discovery,
-        plan,
-        sets[0].measure.spec,
-        over,
-        train.name,
-        (len(train), len(validation)),
-        (len(sets[0].cycles), len(sets[1].cycles)),
-        [(e, float(a), float(b)) for e, a, b in zip(classical, *values, strict=True)],
-        type(sets[0]).__name__ == "ClassFitness",
-    )
 
 
 def headline(outcome: EvolutionResult) -> str:
@@ -170,8 +136,7 @@ def draw(sheet: Sheet, outcome: EvolutionResult) -> Figure:
     top = max(outcome.classical, key=lambda row: row[1])
     axis.axhline(top[1], color=MUTED, linestyle="--", linewidth=1.0)
     axis.annotate(f"{top[0]}", (1, top[1]), xytext=(0, 3), textcoords="offset points", color=MUTED, fontsize=8)
-    axis.set_xlabel("generation")
-    axis.set_title(f"{outcome.measure} in training: best so far (bold) and mean of the population")
+    axis.set(xlabel="generation", title=f"{outcome.measure} in training: best so far (bold) and mean of the population")
     axis.legend(loc="lower right")
     return figure
 

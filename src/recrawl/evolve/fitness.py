@@ -15,7 +15,6 @@ from typing import Protocol
 import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
-from recrawl.compiled import kernel
 from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
@@ -25,9 +24,7 @@ from recrawl.evolve.ground import Ground, Room, WarmState, change_bits, make_gro
 from recrawl.evolve.kernel import simulate
 from recrawl.evolve.population import FormulaPopulation
 from recrawl.plan import Plan
-from recrawl.policies.formulas.closure import Codes
-from recrawl.policies.formulas.formula import Formula
-from recrawl.policies.formulas.formula_policy import formula_policy
+from recrawl.policies.formulas.formula import Formula, formula_policy
 from recrawl.policies.formulas.terminals import directories, terminal_set
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
@@ -44,11 +41,9 @@ class Fitness(Protocol):
 
     def curves(self, population: FormulaPopulation) -> FloatArray:
         """Return formulas x judged cycles: the measure's values."""
-        ...
 
     def total(self, curves: FloatArray) -> FloatArray:
         """Return one number per formula, the higher the better."""
-        ...
 
 
 def make_fitness(
@@ -118,10 +113,8 @@ class ClassFitness:
         def work(rows: IntArray) -> None:
             room = self._rooms.get()
             try:
-                _simulate_rows(
-                    rows, population.code, population.value, population.size, self.ground,
-                    self._start(int(reads[rows[0]])), room, found, ndcg,
-                )  # fmt: skip
+                start = self._start(int(reads[rows[0]]))
+                simulate(rows, population.arrays, self.ground, start, room, found, ndcg)
             finally:
                 self._rooms.put(room)
 
@@ -132,22 +125,6 @@ class ClassFitness:
         if reads not in self._starts:  # two threads may both make it: the same twice does no harm
             self._starts[reads] = make_start(self.ground, reads)
         return self._starts[reads]
-
-
-@kernel
-def _simulate_rows(
-    rows: IntArray,
-    code: Codes,
-    value: FloatArray,
-    size: IntArray,
-    ground: Ground,
-    start: WarmState,
-    room: Room,
-    found: IntArray,
-    ndcg: FloatArray,
-) -> None:
-    for i in rows:
-        simulate(code[i], value[i], size[i], ground, start, room, found[i], ndcg[i])
 
 
 def _parts(reads: IntArray) -> list[IntArray]:

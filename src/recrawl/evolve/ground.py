@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, tie_order
 from recrawl.errors import InputError
+from recrawl.evaluate.measures.ranking import discounts
 from recrawl.policies.formulas.closure import new_stack
 from recrawl.policies.formulas.terminals import NAMES
 from recrawl.recording.recording import Recording
@@ -88,13 +89,6 @@ def change_bits(recording: Recording, ends: FloatArray, seed: int) -> Bits:
     bits = np.zeros((max(1, math.ceil(len(ends) / 64)), len(recording)), dtype=np.uint64)
     np.bitwise_or.at(bits, (cycle // 64, by_tie[pages]), np.uint64(1) << (cycle % 64).astype(np.uint64))
     return bits.astype(np.uint32) if len(ends) <= 32 else bits  # half the size stays in a nearer cache
-
-
-def discounts(ranks: int) -> FloatArray:
-    """Return the gain of a changed page at each rank: 1, then 1/ln(r+1) (Santos et al. 2014, eq. 2 as released)."""
-    gain = 1.0 / np.log(np.arange(1, ranks + 1) + 1.0)
-    gain[:1] = 1.0
-    return gain
 
 
 def changed_in(bits: Bits, cycle: int) -> BoolArray:

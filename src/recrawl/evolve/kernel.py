@@ -14,16 +14,17 @@ visits, not to the pages. The crawl is the very one of `run_cycle` with a top-k 
 Whether a page changed since its last visit is a test of its bits, one per cycle. The number of stale pages, needed for
 the ideal DCG, is kept up to date with the visits: a page found changed goes stale again at its next change.
 
-The functions take arrays one by one: reading them from a tuple within a loop would count references each time.
+Within a cycle arrays are passed one by one: reading them from a tuple in a loop would count references each time.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.change_bits import changed_since, count_stale, window_of
 from recrawl.evolve.classes import class_after, fill_holes, fill_terminals, settle
 from recrawl.evolve.ground import (
     COUNT,
@@ -47,22 +48,24 @@ from recrawl.evolve.ground import (
     Small,
     WarmState,
 )
-from recrawl.evolve.merging import merge_lists, pairwise_sum, sink
-from recrawl.policies.formulas.closure import TERMINAL, Codes, run
+from recrawl.evolve.merging import changed_since, count_stale, merge_lists, pairwise_sum, sink, window_of
+from recrawl.evolve.population import FormulaArrays
+from recrawl.policies.formulas.closure import TERMINAL, run
 
 
 @kernel(error_model="numpy")
 def simulate(
-    code: Codes,
-    value: FloatArray,
-    size: int,
-    ground: Ground,
-    start: WarmState,
-    room: Room,
-    found: IntArray,
-    ndcg: FloatArray,
+    rows: IntArray, formulas: FormulaArrays, ground: Ground, start: WarmState, room: Room, found: IntArray, ndcg: Any
 ) -> None:
-    """Crawl with one formula: `found` gets the changes found and `ndcg` the NDCG of every scored cycle."""
+    """Crawl with some formulas: rows of `found` get the changes found and of `ndcg` the NDCG of every scored cycle."""
+    for i in rows:
+        formula = formulas.code[i], formulas.value[i], formulas.size[i]
+        _simulate(formula, ground, start, room, found[i], ndcg[i])
+
+
+@kernel(error_model="numpy")
+def _simulate(formula: Any, ground: Ground, start: WarmState, room: Room, found: IntArray, ndcg: FloatArray) -> None:
+    code, value, size = formula
     pages, budget, pool, table, sums = ground.bits.shape[1], ground.budget, room.pool, room.table, room.sums
     if room.note[HELD] != start.reads:
         pool[:pages] = start.member
@@ -81,26 +84,7 @@ def simulate(
         fill_terminals(used, classes, cycle, ground.over_cycles, ground.decay_norm, table, sums, room.columns)
         run(code, value, size, room.columns, classes, room.stack, room.score)
         room.note[STAMP] += 1
-        changed, made, classes, holes = _visit_best(
-            classes,
-            cycle,
-            start.reads,
-            ground.over_cycles,
-            budget,
-            ground.bits,
-            ground.gain,
-            room.score,
-            table,
-            sums,
-            room.lists,
-            room.heap,
-            room.key,
-            pool,
-            room.gains,
-            room.runs,
-            room.slots,
-            room.note[STAMP],
-        )
+        changed, made, classes, holes = _visit_best(classes, cycle, start.reads, ground, room)
         if ground.counts_stale:
             count_stale(changed, cycle, ground.cycles, budget, ground.bits, pool, room.stale)
         pool_end = settle(made, pool_end, budget, table, room.lists, room.runs, pool)
@@ -119,31 +103,15 @@ def simulate(
 
 
 @kernel(error_model="numpy")
-def _visit_best(
-    classes: int,
-    cycle: int,
-    reads: int,
-    over_cycles: bool,
-    budget: int,
-    bits: Bits,
-    gain: FloatArray,
-    score: FloatArray,
-    table: Small,
-    sums: FloatArray,
-    lists: Small,
-    heap: Small,
-    key: FloatArray,
-    pool: Members,
-    gains: FloatArray,
-    runs: Small,
-    slots: Small,
-    stamp: int,
-) -> tuple[int, int, int, int]:
+def _visit_best(classes: int, cycle: int, reads: int, ground: Ground, room: Room) -> tuple[int, int, int, int]:
     """Visit the best pages within the budget: writes the gains of the changed, and the runs of new classes.
 
     Returns how many pages had changed, how many classes the visits made, and where the classes end with how many
     holes among them.
     """
+    budget, bits, gain, stamp = ground.budget, ground.bits, ground.gain, room.note[STAMP]
+    table, sums, lists, heap, key = room.table, room.sums, room.lists, room.heap, room.key
+    pool, gains, runs, slots, score = room.pool, room.gains, room.runs, room.slots, room.score
     for i in range(classes):
         heap[i], key[i] = i, score[i]
     for i in range(classes // 2 - 1, -1, -1):
@@ -177,7 +145,7 @@ def _visit_best(
                 if size == 0:
                     continue
                 place = lists[FREE, holes - 1] if holes else classes
-                j = class_after(i, hit, place, cycle, reads, over_cycles, table, sums, slots, stamp)
+                j = class_after(i, hit, place, cycle, reads, ground.over_cycles, table, sums, slots, stamp)
                 if j == place:
                     lists[MADE, made] = j
                     made += 1

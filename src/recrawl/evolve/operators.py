@@ -8,16 +8,16 @@ and after a few tries the parent takes its place. The best individual always sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.evolve.creation import new_tree
 from recrawl.evolve.population import (
     MAX_NODES,
     Dice,
+    FormulaArrays,
     FormulaPopulation,
     Leaves,
     arity,
@@ -27,14 +27,16 @@ from recrawl.evolve.population import (
     draw_share,
     subtree_begin,
 )
-from recrawl.policies.formulas.closure import Codes
+from recrawl.policies.formulas.closure import CONSTANT, FUNCTIONS, Codes
 
 TRIES = 5
+_FUNCTIONS = len(FUNCTIONS)
+GROW = 0.5  # chance that a place of a grown tree becomes a function
+PostfixTree = tuple[Codes, FloatArray, int]  # codes, numbers, and how many of them
 INNER = 0.9  # how many crossover points are functions rather than leaves (Koza 1992)
 
 
-@dataclass(frozen=True)
-class OperatorRates:
+class OperatorRates(NamedTuple):
     """How individuals are made; the paper's values."""
 
     reproduction: float = 0.15
@@ -50,69 +52,57 @@ def breed(
 ) -> FormulaPopulation:
     """Make the next generation; the best parent is its first individual."""
     children = FormulaPopulation.empty(len(parents))
-    shares = np.array([rates.reproduction, rates.crossover, rates.swap, rates.replacement])
-    _breed(
-        parents.code, parents.value, parents.size, fitness, shares, rates.tournament, rates.depth,
-        leaves.terminals, leaves.constants, leaves.variable_share, dice,
-        children.code, children.value, children.size,
-    )  # fmt: skip
+    _breed(parents.arrays, fitness, rates, leaves, dice, children.arrays)
     return children
+
+
+class Scratch(NamedTuple):
+    """Room to work in: a number for each node, and a formula."""
+
+    room: IntArray
+    code: Codes
+    value: FloatArray
+
+
+@kernel
+def new_scratch() -> Scratch:
+    """Make room for the largest formula."""
+    return Scratch(np.empty(MAX_NODES + 1, dtype=np.int64), np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES))
 
 
 @kernel
 def _breed(
-    code: Codes,
-    value: FloatArray,
-    size: IntArray,
-    fitness: FloatArray,
-    shares: FloatArray,
-    tournament: int,
-    depth: int,
-    terminals: Codes,
-    constants: FloatArray,
-    variable_share: float,
-    dice: Dice,
-    to_code: Codes,
-    to_value: FloatArray,
-    to_size: IntArray,
+    parents: FormulaArrays, fitness: FloatArray, rates: OperatorRates, leaves: Leaves, dice: Dice, out: FormulaArrays
 ) -> None:
-    room = np.empty(MAX_NODES + 1, dtype=np.int64)
-    spare_code, spare_value = np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES)
+    (code, value, size), (to_code, to_value, to_size) = parents, out
+    scratch = new_scratch()
     best = 0
     for i in range(1, len(size)):
-        best = i if beats(i, best, fitness, size) else best
+        best = i if fitness[i] > fitness[best] else best
     to_size[0] = copy_piece(code[best], value[best], 0, size[best], to_code[0], to_value[0], 0)
     for i in range(1, len(size)):
-        a = winner(fitness, size, tournament, dice)
+        a = winner(fitness, rates.tournament, dice)
         child, number = to_code[i], to_value[i]
-        copy = draw_share(dice) < shares[0]
-        if not copy and draw_share(dice) < shares[1]:
-            b = winner(fitness, size, tournament, dice)
-            to_size[i] = cross(code[a], value[a], size[a], code[b], value[b], size[b], depth, dice, room, child, number)
+        copy = draw_share(dice) < rates.reproduction
+        if not copy and draw_share(dice) < rates.crossover:
+            b = winner(fitness, rates.tournament, dice)
+            one, two = (code[a], value[a], size[a]), (code[b], value[b], size[b])
+            to_size[i] = cross(one, two, rates.depth, dice, scratch, child, number)
         else:
             to_size[i] = copy_piece(code[a], value[a], 0, size[a], child, number, 0)
-        if not copy and draw_share(dice) < shares[2]:
-            to_size[i] = swap(child, number, to_size[i], depth, dice, room, spare_code, spare_value)
-        if not copy and draw_share(dice) < shares[3]:
-            to_size[i] = replace(
-                child, number, to_size[i], depth, terminals, constants, variable_share, dice, room,
-                spare_code, spare_value,
-            )  # fmt: skip
+        if not copy and draw_share(dice) < rates.swap:
+            to_size[i] = swap(child, number, to_size[i], rates.depth, dice, scratch)
+        if not copy and draw_share(dice) < rates.replacement:
+            to_size[i] = replace(child, number, to_size[i], rates.depth, leaves, dice, scratch)
 
 
 @kernel
-def beats(i: int, j: int, fitness: FloatArray, size: IntArray) -> bool:
-    """Whether individual i is fitter than j, or as fit and shorter."""
-    return fitness[i] > fitness[j]
-
-
-@kernel
-def winner(fitness: FloatArray, size: IntArray, tournament: int, dice: Dice) -> int:
+def winner(fitness: FloatArray, tournament: int, dice: Dice) -> int:
     """Return the best of some individuals drawn at random."""
-    best = draw_below(dice, len(size))
+    best = draw_below(dice, len(fitness))
     for _ in range(tournament - 1):
-        other = draw_below(dice, len(size))
-        if beats(other, best, fitness, size):
+        other = draw_below(dice, len(fitness))
+        if fitness[other] > fitness[best]:
             best = other
     return best
 
@@ -137,19 +127,10 @@ def draw_node(code: Codes, size: int, dice: Dice) -> int:
 
 @kernel
 def cross(
-    a_code: Codes,
-    a_value: FloatArray,
-    a_size: int,
-    b_code: Codes,
-    b_value: FloatArray,
-    b_size: int,
-    depth: int,
-    dice: Dice,
-    room: IntArray,
-    code: Codes,
-    value: FloatArray,
+    a: PostfixTree, b: PostfixTree, depth: int, dice: Dice, scratch: Scratch, code: Codes, value: FloatArray
 ) -> int:
     """Put a subtree of b in the place of one of a; writes the child and returns its size."""
+    (a_code, a_value, a_size), (b_code, b_value, b_size) = a, b
     for _ in range(TRIES):
         end, b_end = draw_node(a_code, a_size, dice) + 1, draw_node(b_code, b_size, dice) + 1
         begin, b_begin = subtree_begin(a_code, end - 1), subtree_begin(b_code, b_end - 1)
@@ -158,23 +139,15 @@ def cross(
         size = copy_piece(a_code, a_value, 0, begin, code, value, 0)
         size = copy_piece(b_code, b_value, b_begin, b_end, code, value, size)
         size = copy_piece(a_code, a_value, end, a_size, code, value, size)
-        if depth_of(code, size, room) <= depth:
+        if depth_of(code, size, scratch.room) <= depth:
             return size
     return copy_piece(a_code, a_value, 0, a_size, code, value, 0)
 
 
 @kernel
-def swap(
-    code: Codes,
-    value: FloatArray,
-    size: int,
-    depth: int,
-    dice: Dice,
-    room: IntArray,
-    old_code: Codes,
-    old_value: FloatArray,
-) -> int:
+def swap(code: Codes, value: FloatArray, size: int, depth: int, dice: Dice, scratch: Scratch) -> int:
     """Exchange two subtrees of a tree that do not contain each other; its size stays the same."""
+    room, old_code, old_value = scratch
     for _ in range(TRIES):
         end, other_end = draw_below(dice, size) + 1, draw_below(dice, size) + 1
         if end > other_end:
@@ -193,27 +166,16 @@ def swap(
 
 
 @kernel
-def replace(
-    code: Codes,
-    value: FloatArray,
-    size: int,
-    depth: int,
-    terminals: Codes,
-    constants: FloatArray,
-    variable_share: float,
-    dice: Dice,
-    room: IntArray,
-    new_code: Codes,
-    new_value: FloatArray,
-) -> int:
+def replace(code: Codes, value: FloatArray, size: int, depth: int, leaves: Leaves, dice: Dice, scratch: Scratch) -> int:
     """Put a new random tree in the place of a random subtree; returns the size."""
+    room, new_code, new_value = scratch
     for _ in range(TRIES):
         end = draw_below(dice, size) + 1
         begin = subtree_begin(code, end - 1)
         levels = depth - _level(code, size, end - 1)
         if levels < 1:
             continue
-        new = new_tree(levels, False, terminals, constants, variable_share, dice, room, new_code, new_value)
+        new = new_tree(levels, False, leaves, dice, room, new_code, new_value)
         if new == 0 or size - (end - begin) + new > MAX_NODES:
             continue
         tail = size - end
@@ -239,3 +201,60 @@ def _level(code: Codes, size: int, node: int) -> int:
         else:
             above += 1 - takes
     return level
+
+
+def create(count: int, depth: int, leaves: Leaves, dice: Dice) -> FormulaPopulation:
+    """Create `count` trees, full and grown in turn: ramped half-and-half (Koza 1992).
+
+    A tree is made for a depth drawn evenly from 2 to the limit. Half of the trees are full: every path has that depth.
+    The other half grow: a place above the limit becomes a function or a leaf with equal chance.
+    """
+    made = FormulaPopulation.empty(count)
+    _create(made.arrays, depth, leaves, dice)
+    return made
+
+
+@kernel
+def _create(made: FormulaArrays, depth: int, leaves: Leaves, dice: Dice) -> None:
+    code, value, size = made
+    room = np.empty(MAX_NODES + 1, dtype=np.int64)
+    for i in range(len(size)):
+        size[i] = 0
+        while size[i] == 0:  # a tree that does not fit is thrown away
+            reach = 2 + draw_below(dice, depth - 1) if depth > 1 else 1
+            full = i % 2 == 0
+            size[i] = new_tree(reach, full, leaves, dice, room, code[i], value[i])
+
+
+@kernel
+def new_tree(depth: int, full: bool, leaves: Leaves, dice: Dice, room: IntArray, code: Codes, value: FloatArray) -> int:
+    """Draw a tree of at most `depth` levels into `code` and `value`; returns its size, 0 if it does not fit.
+
+    Nodes are drawn in prefix order; read backwards that is postfix order, with the arguments of each function
+    exchanged, which for drawn trees makes no difference.
+    """
+    terminals, constants, variable_share = leaves
+    size = 0
+    room[0] = depth  # levels left for each open place
+    places = 1
+    while places > 0:
+        places -= 1
+        levels = room[places]
+        if size == MAX_NODES:
+            return 0
+        root = size == 0
+        if levels > 1 and (full or root or draw_share(dice) < GROW):
+            code[size], value[size] = draw_below(dice, _FUNCTIONS), 0.0
+            for _ in range(arity(code[size])):
+                room[places] = levels - 1
+                places += 1
+        elif draw_share(dice) < variable_share:
+            code[size], value[size] = terminals[draw_below(dice, len(terminals))], 0.0
+        else:
+            code[size], value[size] = CONSTANT, constants[draw_below(dice, len(constants))]
+        size += 1
+    for i in range(size // 2):
+        j = size - 1 - i
+        code[i], code[j] = code[j], code[i]
+        value[i], value[j] = value[j], value[i]
+    return size

@@ -7,7 +7,7 @@ that ends with its root, and exchanging subtrees is copying pieces.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,14 @@ from recrawl.policies.formulas.terminals import CONSTANTS, NAMES
 MAX_NODES = 1023  # a full binary tree of depth 10
 _scrambled = kernel(scramble)
 Dice = npt.NDArray[np.uint64]  # the state of a stream of random numbers
+
+
+class FormulaArrays(NamedTuple):
+    """The arrays of a population, as the compiled functions read and write them."""
+
+    code: Codes
+    value: FloatArray
+    size: IntArray
 
 
 @dataclass
@@ -48,6 +56,11 @@ class FormulaPopulation:
             held.value[i, : len(expression)] = expression.value
         return held
 
+    @property
+    def arrays(self) -> FormulaArrays:
+        """All arrays."""
+        return FormulaArrays(self.code, self.value, self.size)
+
     def __len__(self) -> int:
         return len(self.size)
 
@@ -61,8 +74,7 @@ class FormulaPopulation:
         return bytes(self.code[i, :size].tobytes() + self.value[i, :size].tobytes())
 
 
-@dataclass(frozen=True)
-class Leaves:
+class Leaves(NamedTuple):
     """What the leaves of new trees are drawn from."""
 
     terminals: npt.NDArray[np.int16]  # codes

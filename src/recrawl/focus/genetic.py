@@ -15,8 +15,8 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.fleet import Fleet, chances
 from recrawl.focus.scores import EXTRAS, SCORES
+from recrawl.focus.simulator import Fleet, chances
 from recrawl.focus.strategy import Strategy, normalised
 from recrawl.progress import Advance, silent
 

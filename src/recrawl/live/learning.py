@@ -33,7 +33,8 @@ def learn(crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, ad
         names.append(choice.within(directory, f"gp:{EVOLVED}"))
     report = compare(recording, names, replace(plan, warmup=0), measure, advance=advance)
     chosen = _best(report.comparison, plan)
-    kept = replace(chosen, policy=choice.without(directory, chosen.policy))
+    names_kept = {choice.without(directory, name): value for name, value in chosen.values.items()}
+    kept = replace(chosen, policy=choice.without(directory, chosen.policy), values=names_kept)
     choice.save(directory, kept)
     return replace(kept, notes=report.notes)
 

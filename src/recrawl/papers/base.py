@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-import numpy as np
-
 from recrawl.evaluate.statistics import PairedTest
+from recrawl.recording.summary import plain
 from recrawl.report.layout import Card, Page, Picture, Section, Table
 from recrawl.report.results import json_text
 from recrawl.report.style import Plot, picture
@@ -105,7 +104,7 @@ class PaperReport(ABC, Generic[R]):
 
     def json(self, command: str) -> str:
         """Write results.json."""
-        return json_text(_plain(self.to_dict(command)))
+        return json_text(plain(self.to_dict(command)))
 
     def files(self, command: str) -> dict[str, bytes]:
         """Return all files by name: results.json, figures, report.html and what else there is."""
@@ -123,14 +122,3 @@ class PaperReport(ABC, Generic[R]):
     def _sections(self, figures: Figures) -> list[Section]:
         held = [findings_table(group, found) for group, found in self.findings().items() if found]
         return [Section("What of the paper holds", tables=held), *self.sections(figures)]
-
-
-def _plain(value: Any) -> Any:
-    """Replace what JSON has no word for: NaN and infinity are null."""
-    if isinstance(value, dict):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float | np.floating):
-        return float(value) if np.isfinite(value) else None
-    return bool(value) if isinstance(value, np.bool_) else value

@@ -36,7 +36,6 @@ class LinkTruth(Protocol):
 
     def new_links(self, at: float) -> IntArray:
         """Count them for every page."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.compiled import kernel
-from recrawl.recording.links import Links
 from recrawl.recording.recording import Recording
+from recrawl.recording.whole import Links
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,9 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError, RecordingError, UnknownNameError
 from recrawl.hashing import mix
 from recrawl.recording.contents import Terms, Texts, read_terms, read_texts
-from recrawl.recording.links import Links, slice_links
 from recrawl.recording.tables import ArrayTables, Column, ParquetTables, Tables
 from recrawl.recording.validate import validate
-from recrawl.recording.whole import Whole, find
+from recrawl.recording.whole import Links, Whole, find, slice_links
 
 
 class Recording:

@@ -75,13 +75,12 @@ class Summary:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON: shares from 0 to 1, None where something is not known."""
-        plain = asdict(self)
-        plain["changes_per_page"] = [asdict(b) for b in self.changes_per_page]
+        held = asdict(self)
+        held["changes_per_page"] = [asdict(b) for b in self.changes_per_page]
         if self.links is not None:
-            plain["links"]["out_degree"] = [asdict(b) for b in bins(self.links.out_degree)]
-            plain["links"]["in_degree"] = [asdict(b) for b in bins(self.links.in_degree)]
-        cleaned: dict[str, Any] = _clean(plain)
-        return cleaned
+            for name in ("out_degree", "in_degree"):
+                held["links"][name] = [asdict(b) for b in bins(getattr(self.links, name))]
+        return dict(plain(held))
 
     def to_json(self) -> str:
         """Return the summary for machines."""
@@ -189,12 +188,13 @@ def percent(share: float, decimals: int) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f}"
 
 
-def _clean(value: Any) -> Any:
-    """Make a value fit for JSON."""
+def plain(value: Any) -> Any:
+    """Make a value fit for JSON: arrays are lists, NaN and infinity are null."""
     if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_clean(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
-        return _clean(value.tolist())
+        return plain(value.tolist())
+    value = value.item() if isinstance(value, np.generic) else value
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -37,26 +37,21 @@ class Tables(Protocol):
 
     def has(self, table: str, column: str | None = None) -> bool:
         """Whether the table (and column) is there."""
-        ...
 
     def columns(self, table: str) -> dict[str, str]:
         """The names of a table's columns and their types in the words of the schema."""
-        ...
 
     def rows(self, table: str) -> int:
         """How many rows the table has."""
-        ...
 
     def column(self, table: str, column: str) -> Column:
         """Read one column."""
-        ...
 
     def parts(self, table: str, column: str, wanted: BoolArray | None = None) -> Iterator[tuple[int, pa.Array]]:
         """Read one column part by part, as Arrow arrays with the number of their first row: text and lists are large.
 
         Parts without any wanted row may be left out.
         """
-        ...
 
 
 class ParquetTables:

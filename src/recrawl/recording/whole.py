@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from recrawl.columns import BoolArray, IntArray, PageIds, TieArray
-from recrawl.hashing import mix
-from recrawl.recording.strings import hash_strings
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a_step, mix, scramble
 from recrawl.recording.tables import Column, Tables
 
 
@@ -183,3 +184,96 @@ def target_keys(tables: Tables, target: IntArray) -> TieArray:
     inside = target >= 0
     keys[inside] = target[inside].astype(np.uint64)
     return keys
+
+
+_step, _scrambled = kernel(fnv1a_step), kernel(scramble)
+
+
+def hash_strings(strings: pa.Array) -> TieArray:
+    """Return a 64-bit hash of each string, 0 for a missing or empty one: FNV-1a, scrambled by splitmix64.
+
+    The strings are hashed where they lie in the Arrow column, without making a Python object of each.
+    """
+    if pa.types.is_dictionary(strings.type):
+        return _of_dictionary(strings)
+    wide = strings.cast(pa.large_string())
+    _, offsets, content = wide.buffers()
+    if offsets is None or content is None:
+        return np.zeros(len(wide), dtype=np.uint64)
+    ends = np.frombuffer(offsets, dtype=np.int64)[wide.offset : wide.offset + len(wide) + 1]
+    return np.asarray(_fnv(ends, np.frombuffer(content, dtype=np.uint8)))
+
+
+def _of_dictionary(strings: pa.DictionaryArray) -> npt.NDArray[np.uint64]:
+    known = np.append(hash_strings(strings.dictionary), np.uint64(0))
+    return np.asarray(known[strings.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+
+
+@kernel
+def _fnv(ends: IntArray, content: ByteArray) -> TieArray:
+    hashes = np.zeros(len(ends) - 1, dtype=np.uint64)
+    for i in range(len(hashes)):
+        if ends[i] == ends[i + 1]:
+            continue
+        h = FNV_START
+        for b in range(ends[i], ends[i + 1]):
+            h = _step(h, content[b])
+        hashes[i] = _scrambled(h)
+    return hashes
+
+
+@dataclass(frozen=True)
+class Links:
+    """Link intervals by page and target; page p's are the rows `start[p]` to `start[p + 1]`.
+
+    A link is on its page at a time t if day_from <= t < day_to. Targets of one page that were taken away and put
+    back have several intervals, which are neighbours.
+    """
+
+    start: IntArray
+    day_from: FloatArray
+    day_to: FloatArray  # inf: to the end
+    internal: BoolArray
+    target_page: IntArray  # a page of this slice, -1 for any other target
+    key: TieArray  # the same for the same target, on whatever page
+    places: PageIds  # rows of the ordered table, `Whole.links`
+
+    def __len__(self) -> int:
+        return len(self.day_from)
+
+    @property
+    def page(self) -> PageIds:
+        """The page that links."""
+        return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+
+    @cached_property
+    def again(self) -> BoolArray:
+        """Whether a row has the page and target of the row before it."""
+        same = np.zeros(len(self), dtype=np.bool_)
+        same[1:] = self.key[1:] == self.key[:-1]
+        same[self.start[:-1][self.start[:-1] < len(self)]] = False
+        return same
+
+    def at(self, at: float) -> BoolArray:
+        """Which links are there at a time."""
+        return (self.day_from <= at) & (at < self.day_to)
+
+
+def slice_links(whole: LinkRows, pages: PageIds, start: float, end: float) -> Links:
+    """Take the links of these pages that exist at some time from `start` to `end`."""
+    places = whole.rows.places(pages)
+    there = (whole.day_from[places] <= end) & (whole.day_to[places] > start)
+    count = np.append(0, np.cumsum(there))
+    ends = np.append(0, np.cumsum(whole.rows.start[pages + 1] - whole.rows.start[pages]))
+    places = places[there]
+    number = np.full(len(whole.rows.start), -1, dtype=np.int32)  # one more than pages, so that -1 stays -1
+    number[pages] = np.arange(len(pages))
+    return Links(
+        start=count[ends],
+        day_from=whole.day_from[places].astype(np.float64),
+        day_to=whole.day_to[places].astype(np.float64),
+        internal=whole.internal[places],
+        target_page=number[whole.target[places]],
+        key=whole.key[places],
+        places=places,
+    )

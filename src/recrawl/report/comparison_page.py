@@ -7,15 +7,7 @@ from dataclasses import replace
 
 from recrawl.evaluate.compare import ORACLE, REFERENCE, Comparison, Versus
 from recrawl.evaluate.measures.measure import Measure
-from recrawl.report.comparison_table import (
-    ORACLE_WORD,
-    SPENT_WORD,
-    decimals,
-    percent,
-    results_table,
-    thrifty,
-    versus_reference,
-)
+from recrawl.report import comparison_table as tables
 from recrawl.report.layout import Card, Page, Picture, Section, Table
 from recrawl.report.plots import pictures
 from recrawl.report.results import Selection, to_json
@@ -50,7 +42,7 @@ def page(comparison: Comparison, selection: Selection, drawn: dict[str, Drawing]
         intro=[_crawled(comparison, selection), *(f"Note: {note}." for note in selection.notes)],
         cards=cards(comparison),
         sections=[
-            Section("Results", tables=[replace(results_table(comparison), note=_words(comparison))]),
+            Section("Results", tables=[replace(tables.results_table(comparison), note=_words(comparison))]),
             *figures,
             *([Section("Cycle by cycle, who wins", tables=contests)] if contests else []),
             Section("What is measured", tables=[_measures(comparison)]),
@@ -90,7 +82,11 @@ def _spread(comparison: Comparison) -> str:
 def _words(comparison: Comparison) -> str:
     words = ["Best in colour; a longer bar is better; ↓ lower is better."]
     words += ["± is the 95% t-interval over the runs, * a paired t-test significant at 95%."] * (_runs(comparison) > 1)
-    return " ".join(words + [SPENT_WORD] * thrifty(comparison) + [ORACLE_WORD] * (ORACLE in comparison.policies))
+    return " ".join(
+        words
+        + [tables.SPENT_WORD] * tables.thrifty(comparison)
+        + [tables.ORACLE_WORD] * (ORACLE in comparison.policies)
+    )
 
 
 def cards(comparison: Comparison) -> list[Card]:
@@ -100,16 +96,18 @@ def cards(comparison: Comparison) -> list[Card]:
     if best is None:
         return []
     value = comparison.summary(best, first)
-    digits = decimals([value.mean])
+    digits = tables.decimals([value.mean])
     shown = f"{value.mean:.{digits}f}"
     if value.half > 0:
         shown += f" ± {value.half:.{digits}f}"
     found = [(f"best {first.spec}", best, f"{shown}{' ' + first.unit if first.unit else ''}")]
     share = comparison.of_oracle(best, first)
     if not math.isnan(share):
-        found.append(("of the oracle", percent(share), f"the clairvoyant bound is {_mean(comparison, ORACLE, first)}"))
+        found.append(
+            ("of the oracle", tables.percent(share), f"the clairvoyant bound is {_mean(comparison, ORACLE, first)}")
+        )
     if best != REFERENCE and REFERENCE in comparison.policies:
-        gain = versus_reference(comparison, best, first)
+        gain = tables.versus_reference(comparison, best, first)
         found.append((f"against {REFERENCE}", gain.rstrip("*") or "–", _surely(comparison, best, first)))
     for measure in comparison.measures[1:]:
         leader = comparison.best(measure)
@@ -128,7 +126,7 @@ def _surely(comparison: Comparison, policy: str, measure: Measure) -> str:
 
 def _mean(comparison: Comparison, policy: str, measure: Measure) -> str:
     mean = comparison.summary(policy, measure).mean
-    return f"{mean:.{decimals([mean])}f}{' ' + measure.unit if measure.unit else ''}"
+    return f"{mean:.{tables.decimals([mean])}f}{' ' + measure.unit if measure.unit else ''}"
 
 
 def contest_tables(comparison: Comparison) -> list[Table]:

@@ -108,8 +108,7 @@ def _curves(
             if colour[policy] != MUTED and len(known):
                 ends.append((float(shown[known[-1]]), policy, colour[policy]))
         smoothed = f", mean of {width} cycles" if width > 1 else ""
-        axis.set_title(f"{heading(measure)}{smoothed}: {measure.better} is better")
-        axis.set_xlabel(label)
+        axis.set(title=f"{heading(measure)}{smoothed}: {measure.better} is better", xlabel=label)
         axis.tick_params(length=0)
         axis.margins(x=0.01)
         axis.set_ylim(_range(drawn))

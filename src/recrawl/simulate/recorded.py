@@ -19,6 +19,7 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +28,8 @@ from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.cycle import Opening
 from recrawl.errors import InputError
-from recrawl.features.importance import importance_of
 from recrawl.features.page_words import has_words, words_of
+from recrawl.features.pagerank import importance_of
 from recrawl.features.recorded_copies import RecordedCopies
 from recrawl.memory import Memory
 from recrawl.recording.recording import Recording
@@ -36,6 +37,7 @@ from recrawl.simulate.recorded_links import Outlinks
 from recrawl.visits import Outcome, Visits
 
 SIGNIFICANT = 0.05  # p-values below this
+Changes = tuple[IntArray, IntArray, FloatArray]  # by page the first change not seen, and the end; by change its day
 
 _UNCHANGED, _CHANGED, _FIRST, _GONE, _FAILED = (int(outcome) for outcome in Outcome)
 
@@ -60,9 +62,8 @@ class RecordedWorld:
         self.start = recording.start
         self.died: FloatArray = recording.died
         self._born = recording.born
-        self._last = recording.change_start[1:]
-        self._day = recording.change_day
         self._seen = recording.change_start[:-1].copy()  # the first change that this crawler has not seen
+        self._changes = self._seen, recording.change_start[1:], recording.change_day
         self._before = self._seen.copy()  # the same, before its last visit
         known = self._born <= self.start
         self._has_copy: BoolArray = known & copies
@@ -126,7 +127,7 @@ class RecordedWorld:
         found = np.zeros(len(pages), dtype=np.int32)
         if self._tested is None:
             self._tested = (self.recording.change("chi2_p") < SIGNIFICANT).astype(np.int32)
-        _add_up(pages, outcome, at, self._seen, self._last, self._day, self._tested, found)
+        _add_up(pages, outcome, at, self._changes, self._tested, found)
         return np.asarray(found > 0)
 
     def _length(self, pages: PageIds, outcome: ByteArray) -> FloatArray | None:
@@ -148,7 +149,7 @@ class RecordedWorld:
         """Add up a column (ones, without a name) over the changes that each visit found; nothing if it is not there."""
         if not column or self.recording.has_change(column):
             values = self.recording.change_counts(column) if column else np.empty(0, dtype=np.int32)
-            _add_up(pages, outcome, at, self._seen, self._last, self._day, values, out)
+            _add_up(pages, outcome, at, self._changes, values, out)
 
     def new_links(self, at: float) -> IntArray:
         """Count the new links that a visit to each page would find at `at`: for clairvoyant policies only."""
@@ -171,7 +172,7 @@ class RecordedWorld:
 
     def _take_copies(self, pages: PageIds, outcome: ByteArray, at: float) -> None:
         self._before[pages] = self._seen[pages]
-        _see(pages, outcome, at, self._seen, self._last, self._day, self.died, self._has_copy, self.stale_since)
+        _see(pages, outcome, at, self._changes, self.died, self._has_copy, self.stale_since)
         first = pages[outcome == _FIRST]
         self._before[first] = self._seen[first]  # there was no copy before
 
@@ -196,15 +197,9 @@ def _outcomes(
 
 @kernel
 def _add_up(
-    pages: PageIds,
-    outcome: ByteArray,
-    at: float,
-    seen: IntArray,
-    last: IntArray,
-    day: FloatArray,
-    values: IntArray,
-    out: FloatArray | IntArray,
+    pages: PageIds, outcome: ByteArray, at: float, changes: Changes, values: IntArray, out: FloatArray | IntArray
 ) -> None:
+    seen, last, day = changes
     for i in range(len(pages)):
         if outcome[i] == _CHANGED:
             row = seen[pages[i]]
@@ -215,23 +210,16 @@ def _add_up(
 
 @kernel
 def _see(
-    pages: PageIds,
-    outcome: ByteArray,
-    at: float,
-    seen: IntArray,
-    last: IntArray,
-    day: FloatArray,
-    died: FloatArray,
-    has_copy: BoolArray,
-    stale_since: FloatArray,
+    pages: PageIds, outcome: ByteArray, at: float, changes: Changes, died: FloatArray, has_copy: BoolArray, stale: Any
 ) -> None:
     """Take the copies, and find when they go stale: at the next change, or when the page dies."""
+    seen, last, day = changes
     for i in range(len(pages)):
         page = pages[i]
         has_copy[page] = outcome[i] < _GONE
-        stale_since[page] = np.inf
+        stale[page] = np.inf
         if has_copy[page]:
             while seen[page] < last[page] and day[seen[page]] <= at:
                 seen[page] += 1
             following = day[seen[page]] if seen[page] < last[page] else np.inf
-            stale_since[page] = min(following, died[page])
+            stale[page] = min(following, died[page])

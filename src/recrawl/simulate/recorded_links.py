@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
@@ -9,6 +11,8 @@ from recrawl.compiled import kernel
 from recrawl.recording.recording import Recording
 from recrawl.visits import Outcome
 
+# where each page's links begin; of each link: from and until when, internal, its target listed again, target's page
+LinkRows = tuple[IntArray, FloatArray, FloatArray, BoolArray, BoolArray, IntArray]
 _CHANGED, _FIRST, _GONE = int(Outcome.CHANGED), int(Outcome.FIRST), int(Outcome.GONE)
 
 
@@ -17,8 +21,7 @@ class Outlinks:
 
     def __init__(self, recording: Recording) -> None:
         links = recording.links
-        self._start = links.start
-        self._rows = links.day_from, links.day_to, links.internal, links.again, links.target_page
+        self._rows = links.start, links.day_from, links.day_to, links.internal, links.again, links.target_page
         self._copied_at: FloatArray = np.full(len(recording), recording.start)
 
     def compare(
@@ -38,28 +41,20 @@ class Outlinks:
         pages found changed or new.
         """
         self.count(pages, outcome, at, new)
-        found = _discover(pages, outcome, at, self._start, *self._rows[:2], self._rows[4], heard_of, born, died)
+        found = _discover(pages, outcome, at, self._rows, heard_of, born, died)
         self._copied_at[pages[outcome < _GONE]] = at
         return np.asarray(found)
 
     def count(self, pages: PageIds, outcome: ByteArray, at: float, new: IntArray) -> None:
         """Add the new links that visits find to `new`, without taking copies."""
-        _count_new(pages, outcome, at, self._copied_at, self._start, *self._rows[:4], new)
+        _count_new(pages, outcome, at, self._copied_at, self._rows, new)
 
 
 @kernel
 def _count_new(
-    pages: PageIds,
-    outcome: ByteArray,
-    at: float,
-    copied_at: FloatArray,
-    start: IntArray,
-    day_from: FloatArray,
-    day_to: FloatArray,
-    internal: BoolArray,
-    again: BoolArray,
-    new: IntArray,
+    pages: PageIds, outcome: ByteArray, at: float, copied_at: FloatArray, rows: LinkRows, new: IntArray
 ) -> None:
+    start, day_from, day_to, internal, again, _ = rows
     for i in range(len(pages)):
         if outcome[i] != _CHANGED:
             continue
@@ -80,17 +75,9 @@ def _count_new(
 
 @kernel
 def _discover(
-    pages: PageIds,
-    outcome: ByteArray,
-    at: float,
-    start: IntArray,
-    day_from: FloatArray,
-    day_to: FloatArray,
-    target_page: IntArray,
-    heard_of: BoolArray,
-    born: FloatArray,
-    died: FloatArray,
+    pages: PageIds, outcome: ByteArray, at: float, rows: LinkRows, heard_of: BoolArray, born: FloatArray, died: Any
 ) -> PageIds:
+    start, day_from, day_to, _, _, target_page = rows
     room = 0
     for i in range(len(pages)):
         if outcome[i] == _CHANGED or outcome[i] == _FIRST:

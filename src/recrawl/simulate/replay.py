@@ -80,7 +80,7 @@ class ReplayServer:
 
     def __enter__(self) -> ReplayServer:
         ready = threading.Event()
-        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True, name="replay-server")
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._run(ready)), daemon=True, name="replay-server")
         self._thread.start()
         if not ready.wait(timeout=10):
             raise OSError("the replay server did not start within 10 s")
@@ -90,9 +90,6 @@ class ReplayServer:
         if self._loop and self._stop and self._thread:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(timeout=10)
-
-    def _serve(self, ready: threading.Event) -> None:
-        asyncio.run(self._run(ready))
 
     async def _run(self, ready: threading.Event) -> None:
         runner = web.ServerRunner(web.Server(self.answer, access_log=None))

@@ -18,7 +18,7 @@ from recrawl.evaluate.search.engine import Hits, Index, IndexedCopies, search
 from recrawl.evaluate.search.queries import Query, draw_queries, query_of, read_queries
 from recrawl.evaluate.search.search_quality import Searcher
 from recrawl.evaluate.search.wordings import wordings
-from recrawl.papers.clusters.twosample import paired_t, two_sample_t
+from recrawl.papers.clusters.clusters_tables import paired_t, two_sample_t
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.see.words import bucket_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recrawl.cli import main
-from recrawl.papers.experts.experts_crawl import CrawlSetting, run_crawls
+from recrawl.papers.experts.experts_experiment import CrawlSetting, run_crawls
 from recrawl.papers.experts.experts_tables import crawl_findings, crawl_table
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES

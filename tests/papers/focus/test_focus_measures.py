@@ -6,7 +6,7 @@ import numpy as np
 
 from recrawl.focus.crawl_graph import make_graph
 from recrawl.focus.simulator import FocusedCrawl
-from recrawl.papers.focus.focus_measures import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
+from recrawl.papers.focus.focus_protocol import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
 
 
 def urls(count: int) -> np.ndarray:

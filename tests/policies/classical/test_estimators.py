@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from recrawl.columns import PageIds
 from recrawl.memory import NEVER, Memory
 from recrawl.policies.classical import estimators
-from recrawl.policies.classical.gaps import GapLog, complete_rate, incomplete_rate
+from recrawl.policies.classical.gaps import GapLog
 from recrawl.policies.topk import Estimated
 from recrawl.policy import Named
 from recrawl.visits import Visits
+from reference.likeliest import likeliest_rate
 from support.handmade_memory import remember
 
 HISTORIES = st.lists(st.text("uc.", min_size=6, max_size=6), min_size=1, max_size=5)
@@ -106,35 +107,24 @@ def test_memory_of_firsts_failures_and_the_gone() -> None:
     assert memory.eligible().tolist() == [True, True, True, False, True]
 
 
+def rate_after(history: str, cycle_days: float, log: GapLog | None = None) -> float:
+    log = log or GapLog()
+    memory = remember(history, policy=Logging(log), cycle_days=cycle_days)
+    return float(log.rates(len(memory))[0])
+
+
 def test_likeliest_rate_by_hand() -> None:
     """The rate solves sum a/(exp(Da) - 1) = sum of unchanged gaps, with a pseudo-gap of half a day of each kind."""
-    none = np.empty(0)
-    assert incomplete_rate(none, 0.0) == pytest.approx(2 * math.log(2))  # .5/(z - 1) = .5 with z = exp(D/2)
-    assert incomplete_rate(none, 14.0) == pytest.approx(2 * math.log(1 + 0.5 / 14.5))
+    assert rate_after(".", 1.0) == pytest.approx(2 * math.log(2))  # .5/(z - 1) = .5 with z = exp(D/2)
+    assert rate_after("uu", 7.0) == pytest.approx(2 * math.log(1 + 0.5 / 14.5))
     # one changed gap of a day: .5/(z - 1) + 1/(z^2 - 1) = .5, so z^2 - z - 4 = 0
-    assert incomplete_rate(np.array([1.0]), 0.0) == pytest.approx(2 * math.log((1 + math.sqrt(17)) / 2))
-    assert incomplete_rate(none, 0.0, pseudo_days=7.0) == pytest.approx(math.log(2) / 7)
-
-
-def test_complete_rate_by_hand() -> None:
-    """With every change known, 3 changes in 6.5 days are (3 + .5)/(6.5 + .5) a day."""
-    assert complete_rate(np.array([3.0]), np.array([6.5])) == pytest.approx([0.5])
-
-
-GAPS = st.lists(st.floats(1e-3, 400.0), max_size=30)
-
-
-@given(GAPS, GAPS)
-def test_likeliest_rate_solves_its_equation(changed: list[float], unchanged: list[float]) -> None:
-    """Whatever the gaps, both sides of the likelihood equation are equal at the rate found."""
-    found = incomplete_rate(np.array(changed, dtype=np.float64), float(sum(unchanged)))
-    left = sum(a / math.expm1(found * a) if found * a < 700 else 0.0 for a in [0.5, *changed])
-    assert left == pytest.approx(sum(unchanged) + 0.5, rel=1e-9)
+    assert rate_after("c", 1.0) == pytest.approx(2 * math.log((1 + math.sqrt(17)) / 2))
+    assert rate_after(".", 1.0, GapLog(7.0)) == pytest.approx(math.log(2) / 7)
 
 
 @given(HISTORIES)
 def test_gap_log(histories: list[str]) -> None:
-    """The log's chains give the rates of the gaps themselves, from the copy that the crawl started with."""
+    """The log's chains give the rates that solve the likelihood equation, from the copy that the crawl started with."""
     log = GapLog()
     memory = remember(*histories, policy=Logging(log), cycle_days=3.0)
     for page, history in enumerate(histories):
@@ -144,7 +134,7 @@ def test_gap_log(histories: list[str]) -> None:
             if mark != ".":
                 gaps[mark].append(3.0 * (cycle - last))
                 last = cycle
-        expected = incomplete_rate(np.array(gaps["c"], dtype=np.float64), sum(gaps["u"]))
+        expected = likeliest_rate(gaps["c"], sum(gaps["u"]))
         assert log.rates(len(memory))[page] == pytest.approx(expected, rel=1e-9)
 
 
@@ -152,7 +142,7 @@ def test_gap_log_needs_a_copy_to_begin_a_gap() -> None:
     """Failures leave the gap open, and a first copy begins one without ending any."""
     log = GapLog()
     remember("fx.cg", policy=Logging(log))
-    assert log.rates(1)[0] == pytest.approx(incomplete_rate(np.array([3.0]), 0.0))
+    assert log.rates(1)[0] == pytest.approx(likeliest_rate([3.0], 0.0))
     assert log.rates(3)[2] == pytest.approx(2 * math.log(2))
 
 

@@ -11,7 +11,7 @@ import pytest
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.policies.catalogue import make_policy
-from recrawl.policies.clusters.sampling import first_of_groups, means, sufficient
+from recrawl.policies.clusters.groups import first_of_groups, means, sufficient
 from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld

@@ -8,8 +8,7 @@ import pytest
 from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.clusters.page_features import FEATURES, PageFeatures, columns_of, lengthened, linkage_of
-from recrawl.policies.clusters.urlwords import url_vectors
-from recrawl.policies.clusters.wordranks import cluster_ranks
+from recrawl.policies.clusters.urlwords import cluster_ranks, url_vectors
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 from support.real_recordings import THREE_SITES

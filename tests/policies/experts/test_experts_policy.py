@@ -58,14 +58,14 @@ def test_features_of_visits_by_hand() -> None:
     for cycle, changed in ((1, False), (2, True), (4, False)):
         log.add(np.array([0]), cycle, np.array([changed]), np.array([9.0 * changed]), None)
     out = np.empty(5)
-    own_at(6, 3, 0, log.cycle[0], log.changed[0], log.size[0], out)
+    own_at(6, 3, log.columns, 0, out)
     assert out == pytest.approx([np.log(rate_of(1, 3, 4)), 0.0, 1.0, np.log(10), np.log(5)])
-    own_at(2, 1, 0, log.cycle[0], log.changed[0], log.size[0], out)
+    own_at(2, 1, log.columns, 0, out)
     assert out == pytest.approx([np.log(rate_of(0, 1, 1)), 0.0, 0.0, 0.0, np.log(3)])
     beside = np.empty(4)
-    related_at(3, 3, log.cycle[0], log.changed[0], log.words[0], 0, log.table, beside)
+    related_at(3, 3, log.columns, 0, 0, beside)
     assert beside.tolist() == [1.0, 0.0, 0.0, 0.0]  # seen in cycle 4, unchanged
-    related_at(3, 1, log.cycle[0], log.changed[0], log.words[0], 0, log.table, beside)
+    related_at(3, 1, log.columns, 0, 0, beside)
     assert beside.tolist() == [1.0, 1.0, 0.0, 0.0]
 
 

@@ -96,16 +96,8 @@ class ChangesFound(Measure):
         return view.found, view.events
 
 
-@measures.add("Freshness", formula="Freshness or Freshness(weighted)", source="Cho & Garcia-Molina 2003")
-def _freshness(flag: str = "") -> Measure:
-    return Freshness.made(flag)
-
-
-@measures.add("Age", formula="Age or Age(weighted)", source="Cho & Garcia-Molina 2003")
-def _age(flag: str = "") -> Measure:
-    return Age.made(flag)
-
-
+measures.add("Freshness", formula="Freshness or Freshness(weighted)", source="Cho & Garcia-Molina 2003")(Freshness.made)
+measures.add("Age", formula="Age or Age(weighted)", source="Cho & Garcia-Molina 2003")(Age.made)
 measures.add("FreshnessEnd", formula="FreshnessEnd", source="Radinsky & Bennett 2013 §8")(FreshnessEnd)
 measures.add("Delay", formula="Delay")(Delay)
 measures.add("ChangesFound", formula="ChangesFound")(ChangesFound)

@@ -92,7 +92,7 @@ class Weighable(Measure):
         return self.meaning + (", pages by their importance" if self.weighted else "")
 
     @classmethod
-    def made(cls, flag: str) -> Measure:
+    def made(cls, flag: str = "") -> Measure:
         """Make it from the only argument that it takes."""
         if flag not in ("", "weighted"):
             raise InputError(f"measure {cls.name!r} takes 'weighted' or nothing, not {flag!r}")

@@ -63,14 +63,15 @@ class NDCG(Measure):
     def parts(self, view: CycleView) -> tuple[float, float]:
         """The cycle's NDCG over 1."""
         ranks = min(self.ranks(view), len(view.since))
-        gain = _discounts(ranks)
+        gain = discounts(ranks)
         changed = view.changed[:ranks]
         ideal = gain[: view.stale].sum()
         return (float(gain[: len(changed)][changed].sum() / ideal) if ideal else 0.0), 1.0
 
 
 @lru_cache(maxsize=8)
-def _discounts(ranks: int) -> FloatArray:
+def discounts(ranks: int) -> FloatArray:
+    """Return the gain of a changed page at each rank: 1, then 1/ln(r+1) (Santos et al. 2014, eq. 2 as released)."""
     gain = 1.0 / np.log(np.arange(1, ranks + 1) + 1.0)
     gain[:1] = 1.0
     return gain
@@ -89,10 +90,12 @@ class Spent(Measure):
         return len(view.picks), view.stage.budget
 
 
-@measures.add("ChangeRate", formula="ChangeRate or ChangeRate(weighted)", source="Douglis 1997; Santos 2014 eq. 1")
-@measures.add("ChangeRatio", formula="ChangeRatio or ChangeRatio(weighted)", source="another name of ChangeRate")
-def _change_rate(flag: str = "") -> Measure:
-    return ChangeRate.made(flag)
+measures.add("ChangeRatio", formula="ChangeRatio or ChangeRatio(weighted)", source="another name of ChangeRate")(
+    ChangeRate.made
+)
+measures.add("ChangeRate", formula="ChangeRate or ChangeRate(weighted)", source="Douglis 1997; Santos 2014 eq. 1")(
+    ChangeRate.made
+)
 
 
 @measures.add("NDCG", formula="NDCG, NDCG@5% or NDCG@100", source="Järvelin & Kekäläinen 2002; Santos 2014 eq. 3")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
-from recrawl.papers.clusters.clusters_tables import budget_word, mean
+from recrawl.papers.clusters.clusters_tables import budget_word
 from recrawl.report.style import COLOURS, MUTED, Plot, Sheet, grouped
 
 
@@ -21,8 +22,7 @@ def figure1(sheet: Sheet, experiment: ClustersExperiment) -> Figure:
         height = found.curve[found.numbers.index(found.best)]
         axis.plot(found.best, height, "o", markersize=12, markerfacecolor="none", markeredgecolor=colour)
         axis.annotate(f"{found.best}", (found.best, height), xytext=(6, -14), textcoords="offset points", color=colour)
-    axis.set_xlabel("number of clusters")
-    axis.set_title("Mean cosine of left-out pages with the nearest centre")
+    axis.set(xlabel="number of clusters", title="Mean cosine of left-out pages with the nearest centre")
     axis.legend(loc="lower right")
     return figure
 

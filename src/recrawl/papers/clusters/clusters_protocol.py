@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from recrawl.recording.recording import Recording
 from recrawl.registry import parse_spec
 from recrawl.simulate.recorded import RecordedWorld
 
+Step = tuple[str, Callable[[], None]]  # what is done, and how
 PARTS = ("counts", "units", "features", "policies", "cold")
 CLS = ("cls-nad", "cls-sad", "cls-aad", "cls-gad")
 RIVALS = ("rand", "round-robin", "freq", "sls")
@@ -39,6 +41,7 @@ ESTIMATORS = ("nad", "sad", "aad", "gad")
 WAITING = "cls-nad(wait=yes)"  # not in the paper: a page's chance grows while it waits
 IDEAL = "ideal"  # every copy is the live page
 COLD = ("cls-nad", "cls-nad(cold=no)", "cls-sad", "cls-sad(cold=no)", "nad", "sls", "round-robin")
+COUNTS = ("results", "promised", "lucky", "embarrassing")
 COUNTED = 20_000  # pages of the cross-validation
 
 
@@ -136,11 +139,9 @@ def run_experiment(
     """Run the parts that the protocol names."""
     protocol.check(recording)
     made = ClustersExperiment(protocol, recording.name, int((recording.born <= recording.start).sum()))
-    steps: list[tuple[str, Callable[[], None]]] = []
-    if "counts" in protocol.parts:
-        steps.append(("counts", lambda: _count(recording, made)))
-    if "units" in protocol.parts:
-        steps.append(("units", lambda: _units(recording, made)))
+    steps: list[Step] = []
+    for part, work in (("counts", _count), ("units", _units)):
+        steps += [(part, partial(work, recording, made))] * (part in protocol.parts)
     if "features" in protocol.parts:
         steps += _feature_steps(recording, made)
     if "policies" in protocol.parts:
@@ -177,18 +178,15 @@ def _units(recording: Recording, made: ClustersExperiment) -> None:
     made.units["site"] = np.unique(sites, return_counts=True)[1]
 
 
-def _feature_steps(recording: Recording, made: ClustersExperiment) -> list[tuple[str, Callable[[], None]]]:
+def _feature_steps(recording: Recording, made: ClustersExperiment) -> list[Step]:
     protocol = made.protocol
 
-    def step(which: str, budget: float | int) -> Callable[[], None]:
-        def run() -> None:
-            spec = protocol.spec("cls-nad", features=which)
-            result = crawl(recording, spec, protocol.plan(protocol.middle, budget), [ChangeRate()])
-            made.features[which, budget] = result.per_cycle(ChangeRate())
+    def run(which: str, budget: float | int) -> None:
+        spec = protocol.spec("cls-nad", features=which)
+        result = crawl(recording, spec, protocol.plan(protocol.middle, budget), [ChangeRate()])
+        made.features[which, budget] = result.per_cycle(ChangeRate())
 
-        return run
-
-    return [(f"features {which}", step(which, budget)) for which in SETS for budget in protocol.budgets]
+    return [(f"features {which}", partial(run, which, budget)) for which in SETS for budget in protocol.budgets]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -206,33 +204,26 @@ class Kept(Measure):
         return float(np.nansum(self.found[-1].precision)), 1.0
 
 
-def _policy_steps(
-    recording: Recording, made: ClustersExperiment, queries: Sequence[Query] | None
-) -> list[tuple[str, Callable[[], None]]]:
+def _policy_steps(recording: Recording, made: ClustersExperiment, queries: Sequence[Query] | None) -> list[Step]:
     protocol = made.protocol
     made.asked = list(queries) if queries is not None else draw_queries(recording, protocol.queries, protocol.seed)
-    held: list[Searcher] = []
 
+    @cache
     def searcher() -> Searcher:
-        if not held:
-            held.append(Searcher(recording, made.asked))
-        return held[0]
+        return Searcher(recording, made.asked)
 
-    def step(cycle: float, budget: float | int, policy: str) -> Callable[[], None]:
-        def run() -> None:
-            plan = protocol.plan(cycle, budget)
-            if policy == IDEAL:
-                made.runs[cycle, budget, policy] = _ideal(recording, plan, searcher())
-                return
-            kept = Kept(searcher())
-            result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), kept])
-            made.runs[cycle, budget, policy] = _run(policy, result.per_cycle(ChangeRate()), kept.found)
-
-        return run
+    def run(cycle: float, budget: float | int, policy: str) -> None:
+        plan = protocol.plan(cycle, budget)
+        if policy == IDEAL:
+            made.runs[cycle, budget, policy] = _ideal(recording, plan, searcher())
+            return
+        kept = Kept(searcher())
+        result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), kept])
+        made.runs[cycle, budget, policy] = _run(policy, result.per_cycle(ChangeRate()), kept.found)
 
     policies = (*RIVALS, *ESTIMATORS, *CLS, WAITING, IDEAL)
     return [
-        (f"{policy}, {cycle:g} d", step(cycle, budget, policy))
+        (f"{policy}, {cycle:g} d", partial(run, cycle, budget, policy))
         for cycle in protocol.cycles
         for budget in protocol.budgets
         for policy in policies
@@ -246,16 +237,9 @@ def _ideal(recording: Recording, plan: Plan, searcher: Searcher) -> ClusterCrawl
 
 
 def _run(policy: str, change: FloatArray, found: Sequence[SearchQuality]) -> ClusterCrawl:
-    return ClusterCrawl(
-        policy,
-        change,
-        np.stack([quality.fresh for quality in found]),
-        np.stack([quality.precision for quality in found]),
-        sum(quality.results for quality in found),
-        sum(quality.promised for quality in found),
-        sum(quality.lucky for quality in found),
-        sum(quality.embarrassing for quality in found),
-    )
+    fresh, precision = (np.stack([getattr(quality, name) for quality in found]) for name in ("fresh", "precision"))
+    counts = [sum(getattr(quality, name) for quality in found) for name in COUNTS]
+    return ClusterCrawl(policy, change, fresh, precision, *counts)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -276,17 +260,14 @@ class _Births(Measure):
         return float(found.sum()), 1.0
 
 
-def _cold_steps(recording: Recording, made: ClustersExperiment) -> list[tuple[str, Callable[[], None]]]:
+def _cold_steps(recording: Recording, made: ClustersExperiment) -> list[Step]:
     protocol = made.protocol
     plan = replace(protocol.plan(min(protocol.cycles), min(protocol.budgets)), discover="birth")
 
-    def step(policy: str) -> Callable[[], None]:
-        def run() -> None:
-            births = _Births(recording.born > recording.start)
-            result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), births])
-            visits, found, stale = (int(count) for count in births.counts)
-            made.cold.append(Newborn(policy, visits, found, stale, result.value(ChangeRate())))
+    def run(policy: str) -> None:
+        births = _Births(recording.born > recording.start)
+        result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), births])
+        visits, found, stale = (int(count) for count in births.counts)
+        made.cold.append(Newborn(policy, visits, found, stale, result.value(ChangeRate())))
 
-        return run
-
-    return [(f"cold start, {policy}", step(policy)) for policy in COLD]
+    return [(f"cold start, {policy}", partial(run, policy)) for policy in COLD]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from recrawl.evaluate.statistics import mean_of
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.clusters import clusters_tables as tables
 from recrawl.papers.clusters.clusters_figures import PLOTS
@@ -72,7 +73,7 @@ class ClustersReport(PaperReport[ClustersExperiment]):
         cycle, budget = next((c, b) for c, b, _ in self.results.runs)
         found = []
         for what, name in (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision", "MAP@10")):
-            value = {p: tables.mean(getattr(self.results.runs[cycle, budget, p], what)) for p in self.results.policies}
+            value = {p: mean_of(getattr(self.results.runs[cycle, budget, p], what)) for p in self.results.policies}
             best = max(CLS, key=lambda policy: value[policy])
             rival = max((p for p in value if p not in CLS and p != IDEAL), key=lambda policy: value[policy])
             found.append((f"{name}, {best}", tables.shown(value[best]), f"best other: {rival}, {value[rival]:.4f}"))

@@ -9,9 +9,9 @@ import numpy as np
 
 from recrawl import __version__
 from recrawl.columns import FloatArray, IntArray
+from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
-from recrawl.papers.clusters.twosample import CRITICAL, paired_t, two_sample_t
 from recrawl.report.results import number
 from recrawl.report.table import Table
 
@@ -24,12 +24,6 @@ def budget_word(budget: float | int) -> str:
 def place_word(cycle: float, budget: float | int) -> str:
     """Write a cycle length and a budget."""
     return f"cycles of {cycle:g} d, {budget_word(budget)} a cycle"
-
-
-def mean(values: FloatArray) -> float:
-    """Mean without NaN."""
-    values = values[~np.isnan(values)]
-    return float(values.mean()) if len(values) else math.nan
 
 
 def shown(value: float, digits: int = 4) -> str:
@@ -214,3 +208,36 @@ def _as_json(cycle: float, budget: float | int, run: ClusterCrawl) -> dict[str, 
         "lucky": run.lucky,
         "embarrassing": run.embarrassing,
     }
+
+
+CRITICAL = 1.960
+
+
+def two_sample_t(a: FloatArray, b: FloatArray) -> float:
+    """Return t = (mean_1 - mean_2) / sqrt(s_1**2 / n_1 + s_2**2 / n_2) of two samples of any shape, without NaN.
+
+    |t| above CRITICAL rejects equal means at the 0.05 level (Tan et al. 2007, Table 3). Samples that are the same: 0.
+    """
+    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    if len(a) < 2 or len(b) < 2:
+        return math.nan
+    error = math.sqrt(a.var(ddof=1) / len(a) + b.var(ddof=1) / len(b))
+    gap = float(a.mean() - b.mean())
+    return gap / error if error > 0 else (0.0 if gap == 0 else math.copysign(math.inf, gap))
+
+
+def paired_t(a: FloatArray, b: FloatArray) -> float:
+    """Return t of the differences by column (cycles x queries: by query), each the mean over its rows.
+
+    Values of one query in many cycles hang together, and both policies answer the same queries, so the pairs say more
+    than two samples.
+    """
+    there = ~np.isnan(a - b)
+    count = there.sum(axis=0)
+    kept = count > 0
+    gaps = np.where(there, a - b, 0.0).sum(axis=0)[kept] / count[kept]
+    if len(gaps) < 2:
+        return math.nan
+    error = float(gaps.std(ddof=1)) / math.sqrt(len(gaps))
+    gap = float(gaps.mean())
+    return gap / error if error > 0 else (0.0 if gap == 0 else math.copysign(math.inf, gap))

@@ -20,6 +20,8 @@ from recrawl.see.words import BUCKETS, Buckets, Counts
 
 WORDS = 32  # of a page that is compared: those of greatest weight among the words that moved
 MOVING = 512  # of a page that others are compared with
+BagArrays = tuple[IntArray, Buckets, Counts]  # start, bucket, count of VersionBags
+DynamicsArrays = tuple[IntArray, Buckets, FloatArray, FloatArray]  # start, word, series, length of Dynamics
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class Dynamics:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    @property
+    def arrays(self) -> DynamicsArrays:
+        """What pages are compared by, for the compiled functions."""
+        return self.start, self.word, self.series, self.length
+
 
 def document_frequency(snapshots: Snapshots, step: int) -> tuple[IntArray, int]:
     """In how many pages each word is at a step, and how many pages there are."""
@@ -45,14 +52,11 @@ def document_frequency(snapshots: Snapshots, step: int) -> tuple[IntArray, int]:
 
 def dynamics_of(snapshots: Snapshots, first: int, last: int, *, moving: int = MOVING) -> Dynamics:
     """Follow the words of every page over the steps first to last; a page that was not always there has none."""
-    bags = snapshots.bags
+    bags = snapshots.bags.start, snapshots.bags.bucket, snapshots.bags.count
     df, pages = document_frequency(snapshots, last)
     idf = np.log((1.0 + pages) / (1.0 + df))
     scratch = np.zeros(BUCKETS, dtype=np.int32)
-    parts = [
-        _moving(bags.start, bags.bucket, bags.count, snapshots.version[p, first : last + 1], idf, moving, scratch)
-        for p in range(len(snapshots))
-    ]
+    parts = [_moving(bags, snapshots.version[p, first : last + 1], idf, moving, scratch) for p in range(len(snapshots))]
     start = np.append(0, np.cumsum([len(word) for word, _, _ in parts])).astype(np.int64)
     none = np.empty(0, dtype=np.int32)
     raw = np.concatenate([np.empty((0, last + 1 - first)), *(series for _, series, _ in parts)])
@@ -78,23 +82,17 @@ def _document_frequency(start: IntArray, bucket: Buckets, versions: IntArray, bu
 
 @kernel
 def _moving(
-    start: IntArray,
-    bucket: Buckets,
-    count: Counts,
-    version: Versions,
-    idf: FloatArray,
-    most: int,
-    scratch: Counts,
+    bags: BagArrays, version: Versions, idf: FloatArray, most: int, scratch: Counts
 ) -> tuple[Buckets, FloatArray, FloatArray]:
     """Return the words whose count moves, their counts by step and their weights; `scratch` is left as zeros."""
     empty = np.empty(0, dtype=np.int32)
     if np.min(version) < 0:
         return empty, np.empty((0, len(version))), np.empty(0)
-    found = _moved_words(start, bucket, count, version, scratch)
+    found = _moved_words(bags, version, scratch)
     last = version[-1]
     weight = np.empty(len(found))
     for k in range(len(found)):
-        weight[k] = _count_in(start, bucket, count, last, found[k]) * idf[found[k]]
+        weight[k] = _count_in(bags, last, found[k]) * idf[found[k]]
     if len(found) > most:
         kept = np.sort(np.argsort(-weight, kind="mergesort")[:most])
         found, weight = found[kept], weight[kept]
@@ -104,13 +102,14 @@ def _moving(
             if s > 0 and version[s] == version[s - 1]:
                 series[k, s] = series[k, s - 1]
             else:
-                series[k, s] = _count_in(start, bucket, count, version[s], found[k])
+                series[k, s] = _count_in(bags, version[s], found[k])
     return found, series, weight
 
 
 @kernel
-def _moved_words(start: IntArray, bucket: Buckets, count: Counts, version: Versions, scratch: Counts) -> Buckets:
+def _moved_words(bags: BagArrays, version: Versions, scratch: Counts) -> Buckets:
     """Words that some snapshot has more or less of than the one before it, ascending."""
+    start, bucket, count = bags
     room = 0
     for s in range(1, len(version)):
         if version[s] != version[s - 1]:
@@ -139,7 +138,8 @@ def _moved_words(start: IntArray, bucket: Buckets, count: Counts, version: Versi
 
 
 @kernel
-def _count_in(start: IntArray, bucket: Buckets, count: Counts, version: int, word: int) -> int:
+def _count_in(bags: BagArrays, version: int, word: int) -> int:
+    start, bucket, count = bags
     low, high = start[version], start[version + 1]
     while low < high:
         middle = (low + high) // 2

@@ -16,7 +16,7 @@ as all other features together. Where the training examples are all of one class
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +32,7 @@ SINGLE, UNION, BAGGING, BOOSTING = range(4)  # rows of what `decide` returns bef
 UNKNOWN = -1
 
 
-@dataclass(frozen=True)
-class Council:
+class Council(NamedTuple):
     """All that is needed to predict one page with the help of experts; the first expert is the page itself."""
 
     label: npt.NDArray[np.int8]  # by step: 1 changed, 0 not, UNKNOWN where the page was not there
@@ -107,10 +106,7 @@ def decisions(
     `ensembles`), then one row an expert; NaN where an expert has nothing to say since it was not there.
     """
     draws = np.random.default_rng(seed).integers(0, train, (BAGS, train))  # of bagging
-    return _decide(
-        council.label, council.numbers, council.own, council.version, council.products, council.place, council.size,
-        council.back, np.asarray(steps, dtype=np.int64), train, C, ensembles, draws,
-    )  # fmt: skip
+    return _decide(council, np.asarray(steps, dtype=np.int64), train, C, ensembles, draws)
 
 
 def vote(decided: FloatArray, weights: FloatArray) -> FloatArray:
@@ -141,21 +137,8 @@ def judgeable(council: Council, train: int) -> IntArray:
 
 
 @kernel
-def _decide(
-    label: npt.NDArray[np.int8],
-    numbers: FloatArray,
-    own: int,
-    version: npt.NDArray[np.int32],
-    products: npt.NDArray[np.float32],
-    place: IntArray,
-    size: IntArray,
-    back: int,
-    steps: IntArray,
-    train: int,
-    C: float,
-    ensembles: bool,
-    draws: IntArray,
-) -> FloatArray:
+def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: bool, draws: IntArray) -> FloatArray:
+    label, numbers, own, version, products, place, size, back = council
     experts = len(version)
     out = np.full((4 + experts, len(steps)), np.nan)
     shape = (train + 1, train + 1)

@@ -20,18 +20,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_matrix
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
 from recrawl.errors import InputError
-from recrawl.papers.experts.dynamics import WORDS, Dynamics, document_frequency
+from recrawl.papers.experts.dynamics import WORDS, Dynamics, DynamicsArrays, document_frequency
 from recrawl.papers.experts.snapshots import Snapshots
 from recrawl.policies.experts.alignment import best_lag, warp_rows
-from recrawl.see.words import BUCKETS, Buckets
+from recrawl.recording.recording import Recording
+from recrawl.see.words import BUCKETS
 
 METHODS = ("graph", "content", "cross-correlation", "dtw")
 CORRELATION, WARPING = 0, 1
+WordIndex = tuple[IntArray, IntArray, FloatArray]  # pages by word, where each word's begin, zeros to work in
+Asked = tuple[IntArray, FloatArray, int, int]  # rows of the page's words, their shares, the way to compare, last lag
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Movement:
         self.dynamics, self.words, self.last_lag = dynamics, words, last_lag
         page = np.repeat(np.arange(len(dynamics)), np.diff(dynamics.start))
         order = np.argsort(dynamics.word, kind="stable")
-        self._page, self._row = page[order], order
+        self._page = page[order]
         ends = np.append(0, np.cumsum(np.bincount(dynamics.word, minlength=BUCKETS)))
         self._first = ends.astype(np.int64)
         self._weight = np.zeros(len(dynamics))
@@ -64,11 +68,9 @@ class Movement:
         rows, share, way = self._compared(page, method)
         if not len(rows) or k < 1:
             return NO_CHOICE
-        dynamics = self.dynamics
-        chosen, score, examined, bound = _nearest(
-            page, rows, share, dynamics.start, dynamics.word, dynamics.series, dynamics.length, self._page,
-            self._row, self._first, self._weight, k, most or len(dynamics), way, self.last_lag,
-        )  # fmt: skip
+        asked, index = (rows, share, way, self.last_lag), (self._page, self._first, self._weight)
+        most = most or len(self.dynamics)
+        chosen, score, examined, bound = _nearest(page, asked, self.dynamics.arrays, index, k, most)
         kept = score > 0
         return Choice(chosen[kept], score[kept], examined, bound)
 
@@ -144,19 +146,9 @@ def _tf_idf(snapshots: Snapshots, step: int, idf: FloatArray, words: int) -> csr
 
 
 @kernel
-def _score(
-    rows: IntArray,
-    share: FloatArray,
-    low: int,
-    high: int,
-    word: Buckets,
-    series: FloatArray,
-    length: FloatArray,
-    way: int,
-    last_lag: int,
-    work: FloatArray,
-) -> float:
+def _score(asked: Asked, low: int, high: int, dynamics: DynamicsArrays, work: FloatArray) -> float:
     """Similarity of the page whose words are `rows` to the expert whose words are rows low to high."""
+    (rows, share, way, last_lag), (_, word, series, length) = asked, dynamics
     total, j = 0.0, low
     for i in range(len(rows)):
         while j < high and word[j] < word[rows[i]]:
@@ -174,22 +166,9 @@ def _score(
 
 @kernel
 def _nearest(
-    page: int,
-    rows: IntArray,
-    share: FloatArray,
-    start: IntArray,
-    word: Buckets,
-    series: FloatArray,
-    length: FloatArray,
-    index_page: IntArray,
-    index_row: IntArray,
-    index_first: IntArray,
-    weight: FloatArray,
-    k: int,
-    most: int,
-    way: int,
-    last_lag: int,
+    page: int, asked: Asked, dynamics: DynamicsArrays, index: WordIndex, k: int, most: int
 ) -> tuple[IntArray, FloatArray, int, float]:
+    (rows, share, _, _), (start, word, series, _), (index_page, index_first, weight) = asked, dynamics, index
     room = 0
     for i in range(len(rows)):
         room += index_first[word[rows[i]] + 1] - index_first[word[rows[i]]]
@@ -216,7 +195,7 @@ def _nearest(
             bound = weight[e]
             break
         examined += 1
-        value = _score(rows, share, start[e], start[e + 1], word, series, length, way, last_lag, work)
+        value = _score(asked, start[e], start[e + 1], dynamics, work)
         if value > score[k - 1] or (value == score[k - 1] and e < chosen[k - 1]):
             at = k - 1
             while at > 0 and (score[at - 1] < value or (score[at - 1] == value and chosen[at - 1] > e)):
@@ -225,3 +204,36 @@ def _nearest(
             chosen[at], score[at] = e, value
     weight[touched] = 0.0
     return chosen, score, examined, bound
+
+
+class Neighbours:
+    """The link graph of the pages with text at a time: pages one step away, or that link to the same addresses."""
+
+    def __init__(self, recording: Recording, pages: IntArray) -> None:
+        self._day: npt.NDArray[np.float64] = np.empty((0, 2))
+        self.kind = "no links are recorded"
+        self._ends = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
+        self._target = np.empty(0, dtype=np.int64)
+        self.pages = len(pages)
+        if not recording.has_links:
+            return
+        number = np.full(len(recording) + 1, -1, dtype=np.int64)
+        number[pages] = np.arange(len(pages))
+        links = recording.links
+        source = number[links.page]
+        kept = source >= 0
+        self._ends = source[kept], number[links.target_page[kept]]
+        self._target = np.unique(links.key[kept], return_inverse=True)[1]
+        self._day = np.stack([links.day_from[kept], links.day_to[kept]], axis=1)
+        joined = (self._ends[1] >= 0) & (self._ends[0] != self._ends[1])
+        self.kind = "one step in the link graph" if joined.any() else "pages that link to the same address (two steps)"
+
+    def near(self, at: float, k: int, rows: IntArray) -> list[Choice]:
+        """Return the neighbours of these pages as the links are at a time."""
+        there = (self._day[:, 0] <= at) & (at < self._day[:, 1]) if len(self._day) else np.empty(0, dtype=np.bool_)
+        source, target = self._ends[0][there], self._ends[1][there]
+        if self.kind.startswith("one") or not len(self._target):
+            return by_links((source, target), self.pages, k, rows)
+        shape = (self.pages, int(self._target.max()) + 1)
+        ones = np.ones(len(source), dtype=np.float32)
+        return by_shared_targets(csr_matrix((ones, (source, self._target[there])), shape=shape).sign(), k, rows)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval
-from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
+from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 
@@ -35,9 +35,7 @@ def accuracy(sheet: Sheet, outcomes: Sequence[TrialOutcome]) -> Figure:
         for axis, at, word in zip((above, below), (outcome.sizes, outcome.counts), words, strict=True):
             sheet.values(axis)
             axis.set_xticks(list(at))
-            axis.set_xlabel(word)
-            axis.set_ylabel("accuracy, %")
-            axis.set_title(outcome.protocol.name)
+            axis.set(xlabel=word, ylabel="accuracy, %", title=outcome.protocol.name)
     sheet.legend(figure, axes[0], 4)
     return figure
 
@@ -53,8 +51,7 @@ def freshness(sheet: Sheet, crawls: Mapping[str, Comparison]) -> Figure:
         axis.plot(comparison.cycles, _curve(comparison, "cg"), color=INK, linewidth=0.9, linestyle=":", label="cg")
         axis.set_title(f"{name}, {way}")
         sheet.values(axis)
-        axis.set_xlabel("days of crawling")
-        axis.set_ylabel("freshness")
+        axis.set(xlabel="days of crawling", ylabel="freshness")
     sheet.legend(figure, axes[0], 4)
     return figure
 

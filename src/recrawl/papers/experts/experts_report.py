@@ -7,17 +7,9 @@ from typing import Any, ClassVar
 
 from recrawl.evaluate.statistics import interval
 from recrawl.papers.base import Figures, Finding, PaperReport
+from recrawl.papers.experts import experts_tables as tables
 from recrawl.papers.experts.experts_experiment import ExpertsExperiment
 from recrawl.papers.experts.experts_figures import PLOTS
-from recrawl.papers.experts.experts_tables import (
-    as_json,
-    counts_table,
-    crawl_findings,
-    crawl_table,
-    findings,
-    sizes_table,
-    tables,
-)
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.layout import Card, Section
 from recrawl.report.style import Plot
@@ -45,26 +37,26 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
 
     def findings(self) -> Mapping[str, Sequence[Finding]]:
         """By paired t-tests over the pages of each protocol, and over the seeds of the crawls."""
-        found = {outcome.protocol.name: findings(outcome) for outcome in self.results.outcomes}
-        return found | {name: crawl_findings(name, crawl) for name, crawl in self.results.crawls.items()}
+        found = {outcome.protocol.name: tables.findings(outcome) for outcome in self.results.outcomes}
+        return found | {name: tables.crawl_findings(name, crawl) for name, crawl in self.results.crawls.items()}
 
     def sections(self, figures: Figures) -> list[Section]:
         """Tables 1 to 3 of each protocol, then Figs 6 to 8."""
         found = []
         for outcome in self.results.outcomes:
             name = outcome.protocol.name
-            more = [counts_table(outcome)] + ([sizes_table(outcome)] if outcome.sizes else [])
-            found.append(Section(f"{name}: Tables 1 to 3", tables=tables(outcome)))
+            more = [tables.counts_table(outcome)] + ([tables.sizes_table(outcome)] if outcome.sizes else [])
+            found.append(Section(f"{name}: Tables 1 to 3", tables=tables.tables(outcome)))
             found.append(Section(f"{name}: Figs 6 and 7 as numbers", tables=more))
         found.append(Section("Training sizes and numbers of experts (Figs 6 and 7)", pictures=figures("figures6-7")))
         if self.results.crawls:
-            fresh = [crawl_table(name, comparison) for name, comparison in self.results.crawls.items()]
+            fresh = [tables.crawl_table(name, comparison) for name, comparison in self.results.crawls.items()]
             found.append(Section("Keeping copies fresh (Fig 8)", tables=fresh, pictures=figures("figure8")))
         return found
 
     def to_dict(self, command: str) -> dict[str, Any]:
         """Everything measured."""
-        return as_json(self.results.outcomes, self.results.crawls, command)
+        return tables.as_json(self.results.outcomes, self.results.crawls, command)
 
 
 def headline(outcome: TrialOutcome) -> str:

@@ -10,7 +10,7 @@ from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.base import Finding
-from recrawl.papers.experts.experts_crawl import COINS, DIMENSIONS, FRESHNESS
+from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
 from recrawl.report.table import Table, said
 
@@ -33,7 +33,7 @@ def tables(outcome: TrialOutcome) -> list[Table]:
     return [
         _table(
             outcome, first, PAPER_ACCURACY, base,
-            f"Table 1 ({name}): accuracy, mean over {_pages(base)} pages with its 95% interval; p of the paired "
+            f"Table 1 ({name}): accuracy, mean over {interval(base).runs} pages with its 95% interval; p of the paired "
             f"t-test against 3D multiple. {outcome.judged:,} predictions, {100 * outcome.changes:.1f}% of them "
             f"changes: always saying the more frequent outcome is right {100 * share:.1f}% of the time. The paper's "
             "baseline draws with the page's own frequency; 1D majority takes the window's more frequent outcome.",
@@ -159,7 +159,7 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "step_days": protocol.step_days,
         "change": protocol.change,
         "pages": outcome.pages,
-        "judged_pages": _pages(outcome.accuracy[MULTIPLE]),
+        "judged_pages": interval(outcome.accuracy[MULTIPLE]).runs,
         "flips": outcome.flips,
         "passing": {str(share): count for share, count in outcome.passing.items()},
         "predictions": outcome.judged,
@@ -190,13 +190,9 @@ def _crawl_json(name: str, comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _number(values: FloatArray) -> dict[str, float | None]:
+def _number(values: FloatArray) -> dict[str, float]:
     mean = interval(values)
-    return {"mean": mean.mean, "half": None if math.isnan(mean.half) else mean.half}
-
-
-def _pages(values: FloatArray) -> int:
-    return interval(values).runs
+    return {"mean": mean.mean, "half": mean.half}
 
 
 def _seeds(repeats: int) -> str:

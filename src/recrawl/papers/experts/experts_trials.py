@@ -14,28 +14,17 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.errors import InputError
+from recrawl.papers.experts import expert_learners as learners
 from recrawl.papers.experts.dynamics import dynamics_of
-from recrawl.papers.experts.expert_learners import (
-    BAGGING,
-    BOOSTING,
-    SINGLE,
-    UNION,
-    Council,
-    Describer,
-    decisions,
-    frequency,
-    judgeable,
-    vote,
-)
-from recrawl.papers.experts.expert_selection import Choice, Movement, by_content
-from recrawl.papers.experts.experts_neighbours import Neighbours
+from recrawl.papers.experts.expert_learners import SINGLE, Council, Describer, decisions, vote
+from recrawl.papers.experts.expert_selection import Choice, Movement, Neighbours, by_content
 from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 
 DRAW, MAJORITY, OWN, MULTIPLE = "1D draw", "1D majority", "2D single", "3D multiple"
-ENSEMBLES = {"union": UNION, "boosting": BOOSTING, "bagging": BAGGING}
+ENSEMBLES = {"union": learners.UNION, "boosting": learners.BOOSTING, "bagging": learners.BAGGING}
 SELECTIONS = ("graph", "content", "cross-correlation", "dtw")
 COSTS = (0.1, 1.0, 10.0)
 
@@ -135,10 +124,10 @@ class ExpertTrial:
         self.neighbours = Neighbours(recording, snapshots.pages)
         self.found: dict[str, list[int]] = {method: [] for method in SELECTIONS}
 
-    def steps(self, council: Council, train: int, stride: int) -> IntArray:
-        """Steps at which a page is judged; the same for all methods."""
-        found = judgeable(council, train)
-        return found[(found % stride) == 0]
+    def steps(self, council: Council, train: int, stride: int, begin: int, end: int) -> IntArray:
+        """Steps from begin to end at which a page is judged; the same for all methods."""
+        found = learners.judgeable(council, train)
+        return found[(found % stride == 0) & (found >= begin) & (found < end)]
 
     def calibrate(self) -> float:
         """Choose C by the single expert on the steps before any that is judged, learning from half as many."""
@@ -146,7 +135,7 @@ class ExpertTrial:
         right = dict.fromkeys(COSTS, 0.0)
         for row in self.rows:
             council = self.describer.council(int(row), np.empty(0, dtype=np.int64))
-            steps = judgeable(council, train)
+            steps = learners.judgeable(council, train)
             steps = steps[steps + 1 <= self.protocol.train][:: self.protocol.stride]
             if not len(steps):
                 continue
@@ -168,8 +157,8 @@ class ExpertTrial:
         blocks = self.blocks(protocol.train)
         for number, (begin, end) in enumerate(blocks):
             chosen = self.select(begin, protocol.train, SELECTIONS, max(*protocol.counts, protocol.experts))
-            for page, row in enumerate(self.rows):
-                self._judge(judge, by_count, page, int(row), {m: chosen[m][page] for m in SELECTIONS}, begin, end, cost)
+            for page in range(len(self.rows)):
+                self._judge(judge, by_count, page, {m: chosen[m][page] for m in SELECTIONS}, begin, end, cost)
             advance(number + 1, len(blocks), protocol.name)
         return judge, {k: by_count.accuracy(str(k)) for k in protocol.counts}
 
@@ -188,26 +177,14 @@ class ExpertTrial:
         return out
 
     def _judge(
-        self,
-        judge: Judge,
-        by_count: Judge,
-        page: int,
-        row: int,
-        chosen: Mapping[str, Choice],
-        begin: int,
-        end: int,
-        cost: float,
+        self, judge: Judge, by_count: Judge, page: int, chosen: Mapping[str, Choice], begin: int, end: int, cost: float
     ) -> None:
-        protocol = self.protocol
+        protocol, row = self.protocol, int(self.rows[page])
         alone = self.describer.council(row, np.empty(0, dtype=np.int64))
-        steps = self.steps(alone, protocol.train, protocol.stride)
-        steps = steps[(steps >= begin) & (steps < end)]
+        steps = self.steps(alone, protocol.train, protocol.stride, begin, end)
         if not len(steps):
             return
-        truth = alone.label[steps + 1] == 1
-        chance = frequency(alone.label, steps, protocol.train)
-        judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
-        judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
+        truth = self._baselines(judge, page, alone, steps, protocol.train)
         for method, choice in chosen.items():
             mine = method == "cross-correlation"
             some = choice.experts[: protocol.experts]
@@ -229,6 +206,14 @@ class ExpertTrial:
             for count in protocol.counts:  # the page itself is the first expert
                 by_count.note(str(count), page, _right(vote(every[:count], weights[:count]), truth), truth)
 
+    def _baselines(self, judge: Judge, page: int, council: Council, steps: IntArray, train: int) -> BoolArray:
+        """Note what the page's own frequency says at these steps, and return what then was."""
+        truth = np.asarray(council.label[steps + 1] == 1)
+        chance = learners.frequency(council.label, steps, train)
+        judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
+        judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
+        return truth
+
     def sizes(self, cost: float, advance: Advance) -> dict[int, dict[str, FloatArray]]:
         """Fig 6: by training size, on the steps that can be judged with the largest of them."""
         protocol = self.protocol
@@ -240,34 +225,20 @@ class ExpertTrial:
             judge = Judge(self.rows)
             for begin, end in self.blocks(largest):
                 chosen = self.select(begin, train, ("cross-correlation",), protocol.experts)["cross-correlation"]
-                for page, row in enumerate(self.rows):
-                    self._judge_size(judge, page, int(row), chosen[page], begin, end, train, largest, cost)
+                for page, (row, choice) in enumerate(zip(self.rows, chosen, strict=True)):
+                    council = self.describer.council(int(row), choice.experts)
+                    steps = self.steps(council, largest, protocol.size_stride, begin, end)
+                    if len(steps):
+                        self._judge_size(judge, page, council, choice, steps, train, cost)
             out[train] = {method: judge.accuracy(method) for method in (DRAW, MAJORITY, OWN, MULTIPLE)}
             advance(number + 1, len(protocol.sizes), f"{protocol.name}, training sizes")
         return out
 
     def _judge_size(
-        self,
-        judge: Judge,
-        page: int,
-        row: int,
-        choice: Choice,
-        begin: int,
-        end: int,
-        train: int,
-        largest: int,
-        cost: float,
+        self, judge: Judge, page: int, council: Council, choice: Choice, steps: IntArray, train: int, cost: float
     ) -> None:
-        council = self.describer.council(row, choice.experts)
-        steps = self.steps(council, largest, self.protocol.size_stride)
-        steps = steps[(steps >= begin) & (steps < end)]
-        if not len(steps):
-            return
-        truth = council.label[steps + 1] == 1
-        chance = frequency(council.label, steps, train)
+        truth = self._baselines(judge, page, council, steps, train)
         said = decisions(council, steps, train, cost, ensembles=False)
-        judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
-        judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
         judge.note(OWN, page, _right(said[SINGLE], truth), truth)
         judge.note(MULTIPLE, page, _right(vote(said[4:], np.append(1.0, choice.weight)), truth), truth)
 

@@ -111,12 +111,8 @@ class Snapshots:
         return Snapshots(self.pages[rows], self.step_days, self.bags, self.version[rows])
 
 
-def snapshots_of(
-    recording: Recording, step_days: float = 1.0, *, buckets_bits: int = 18, advance: Advance = silent
-) -> Snapshots:
-    """Take snapshots of every page with text; words are hashed into 2**buckets_bits buckets."""
-    if not 1 <= buckets_bits <= 18:
-        raise InputError(f"words are hashed into 2**1 to 2**18 buckets, not 2**{buckets_bits}")
+def snapshots_of(recording: Recording, step_days: float = 1.0, *, advance: Advance = silent) -> Snapshots:
+    """Take snapshots of every page with text."""
     steps = int((recording.end - recording.start) / step_days + 1e-9)
     if steps < 1:
         raise InputError(f"a step of {step_days:g} days is longer than the window")
@@ -130,14 +126,14 @@ def snapshots_of(
     number = np.full(len(texts), NOTHING, dtype=np.int32)
     number[used] = np.arange(len(used))
     version = np.where(version >= 0, number[version], NOTHING).astype(np.int32)
-    return Snapshots(pages, step_days, bags_of([texts.text[v] for v in used], buckets_bits, advance), version)
+    return Snapshots(pages, step_days, bags_of([texts.text[v] for v in used], advance), version)
 
 
-def bags_of(texts: list[str], buckets_bits: int = 18, advance: Advance = silent) -> VersionBags:
+def bags_of(texts: list[str], advance: Advance = silent) -> VersionBags:
     """Count the words of texts."""
     found = []
     for number, text in enumerate(texts):
-        found.append(bag_of(text or "", 2**buckets_bits))
+        found.append(bag_of(text or ""))
         advance(number + 1, len(texts), "counting words")
     start = np.append(0, np.cumsum([len(bag.bucket) for bag in found])).astype(np.int64)
     none = np.empty(0, dtype=np.int32)

@@ -6,7 +6,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import paired_test
-from recrawl.focus.baselines import BEST_FIRST
+from recrawl.focus.strategy import BEST_FIRST
 from recrawl.papers.base import Finding
 from recrawl.papers.focus.focus_protocol import TopicResult
 

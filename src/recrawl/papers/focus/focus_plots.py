@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
+from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet, grouped
 
@@ -31,8 +31,7 @@ def cohesiveness(sheet: Sheet, result: TopicResult) -> Figure:
     figure, axes = sheet.panels(2, height=3.6)
     for axis, measure in zip(axes, ("community cohesiveness", "overall cohesiveness"), strict=True):
         _bars(sheet, axis, result, result.trials[0], measure)
-        axis.set_title(measure)
-        axis.set_ylabel("links into the community / page")
+        axis.set(title=measure, ylabel="links into the community / page")
     sheet.legend(figure, axes[0])
     return figure
 
@@ -48,8 +47,7 @@ def distance(sheet: Sheet, result: TopicResult) -> Figure:
             axis, list(map(str, range(max(map(len, counts.values()))))), counts, map(partial(_colour, result), names)
         )
         sheet.values(axis)
-        axis.set_title(title)
-        axis.set_xlabel("links from the seeds")
+        axis.set(title=title, xlabel="links from the seeds")
         axis.yaxis.set_major_formatter(COUNT)
         axis.set_ylabel("pages")
     sheet.legend(figure, axes[0])
@@ -64,8 +62,7 @@ def curves(sheet: Sheet, result: TopicResult) -> Figure:
         for name, curve in trial.curves.items():
             axis.plot(trial.points, curve, label=name, color=_colour(result, name), linestyle=_line(name))
         sheet.values(axis)
-        axis.set_title(f"from {trial.seeds} seeds")
-        axis.set_xlabel("pages downloaded")
+        axis.set(title=f"from {trial.seeds} seeds", xlabel="pages downloaded")
         axis.xaxis.set_major_formatter(COUNT)
     sheet.legend(figure, axes[0])
     return figure

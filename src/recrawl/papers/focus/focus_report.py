@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval, paired_test
-from recrawl.focus.baselines import BEST_FIRST, PUBLISHED
+from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.focus.focus_findings import findings
@@ -56,18 +55,14 @@ def _trial_json(trial: FocusTrial) -> dict[str, Any]:
         "reach": trial.reach,
         "good": trial.good,
         "measures": {m: {s: _sizes_json(v) for s, v in trial.values[m].items()} for m in MEASURES},
-        "curves": {"pages": trial.points.tolist(), **{s: _plain(c) for s, c in trial.curves.items()}},
+        "curves": {"pages": trial.points.tolist(), **{s: c.tolist() for s, c in trial.curves.items()}},
         "distances": {s: {"pages": p.tolist(), "good": g.tolist()} for s, (p, g) in trial.histograms.items()},
     }
 
 
 def _sizes_json(values: FloatArray) -> list[dict[str, Any]]:
     points = [interval(row) for row in values]
-    return [{"mean": p.mean, "half": None if math.isnan(p.half) else p.half, "runs": p.runs} for p in points]
-
-
-def _plain(values: FloatArray) -> list[float | None]:
-    return [None if math.isnan(value) else float(value) for value in values]
+    return [{"mean": p.mean, "half": p.half, "runs": p.runs} for p in points]
 
 
 def classifier_table(result: TopicResult) -> Table:

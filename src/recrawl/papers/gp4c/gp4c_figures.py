@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
-from recrawl.evolve.archive import SELECTIONS
+from recrawl.evolve.evolution import SELECTIONS
 from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Gp4cExperiment, Variant
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 
@@ -72,8 +72,7 @@ def figure6(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
         values = np.stack([fold.new_picks[Variant(terminals, fitness)] for fold in experiment.folds])
         _errorbars(axis, _cycles(experiment), values, colour, f"bred for {bred.spec}")
     axis.set_ylim(0, 1.05)
-    axis.set_xlabel(_cycle_word(experiment))
-    axis.set_title(f"New pages visited, GP4C {terminals.capitalize()}")
+    axis.set(xlabel=_cycle_word(experiment), title=f"New pages visited, GP4C {terminals.capitalize()}")
     axis.legend()
     return figure
 
@@ -98,8 +97,7 @@ def _two_panels(sheet: Sheet, experiment: Gp4cExperiment) -> tuple[Figure, list[
     figure, axes = sheet.panels(2, height=3.6)
     for axis, measure in zip(axes, MEASURES, strict=True):
         sheet.values(axis)
-        axis.set_title(measure.spec)
-        axis.set_xlabel(_cycle_word(experiment))
+        axis.set(title=measure.spec, xlabel=_cycle_word(experiment))
     return figure, axes
 
 

@@ -19,15 +19,12 @@ from recrawl.evaluate.measures.all_measures import make_measure
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.evolve.archive import SELECTIONS, SHORT, Candidate
-from recrawl.evolve.discovery import Discovery, discover
-from recrawl.evolve.evolution import EvolutionSettings, Generation
+from recrawl.evolve.evolution import SELECTIONS, SHORT, Candidate, Discovery, EvolutionSettings, Generation, discover
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
 from recrawl.evolve.population import FormulaPopulation
 from recrawl.plan import Plan
 from recrawl.policies.formulas.expression import Expression
-from recrawl.policies.formulas.formula import Formula
-from recrawl.policies.formulas.formula_policy import formula_policy
+from recrawl.policies.formulas.formula import Formula, formula_policy
 from recrawl.policies.formulas.terminals import SETS
 from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording

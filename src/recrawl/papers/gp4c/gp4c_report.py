@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from recrawl.evaluate.measures.ranking import NDCG
-from recrawl.evolve.archive import SHORT
+from recrawl.evolve.evolution import SHORT
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.gp4c import gp4c_tables as tables
 from recrawl.papers.gp4c.gp4c_figures import PLOTS

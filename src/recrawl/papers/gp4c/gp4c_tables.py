@@ -10,7 +10,7 @@ import numpy as np
 from recrawl import __version__
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.statistics import CycleScore, PairedTest, cycle_score, paired_test
-from recrawl.evolve.archive import NEARLY, SELECTIONS, SHORT
+from recrawl.evolve.evolution import NEARLY, SELECTIONS, SHORT
 from recrawl.papers.gp4c.gp4c_protocol import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Gp4cExperiment, Variant
 from recrawl.report.results import number
 from recrawl.report.table import Table, said
@@ -139,14 +139,13 @@ def selections(experiment: Gp4cExperiment) -> Table:
 
 def cross_fitness(experiment: Gp4cExperiment) -> Table:
     """Each fitness function judged by each measure."""
-    rows = []
-    for variant in experiment.variants:
-        rows.append(
-            [
-                f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
-                *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
-            ]
-        )
+    rows = [
+        [
+            f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
+            *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
+        ]
+        for variant in experiment.variants
+    ]
     return Table(("method", *(measure.spec for measure in MEASURES)), rows)
 
 

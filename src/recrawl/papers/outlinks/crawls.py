@@ -32,9 +32,8 @@ class Crawls:
         *,
         related: Related | None = None,
         vectors: Vectors | None = None,
-        trust: PageIds | None = None,
     ) -> None:
-        """`vectors` are the pages' semantic vectors for the learners, `trust` pages that TrustRank starts from."""
+        """`vectors` are the pages' semantic vectors for the learners."""
         if len(times) < 2 or times[0] < recording.start or times[-1] > recording.end + 1e-6:
             raise InputError(
                 f"crawls from day {times[0]:g} to {times[-1]:g} are not within the recording's "
@@ -44,7 +43,6 @@ class Crawls:
         self.times = times
         self.related = related
         self.vectors = vectors
-        self._trust = trust
         self._kept: dict[tuple[str, int], FloatArray] = {}
 
     def __len__(self) -> int:
@@ -116,16 +114,11 @@ class Crawls:
         return self.kept("PageRank", crawl, lambda: self._walk(crawl, None))
 
     def trust(self, crawl: int) -> FloatArray:
-        """TrustRank from the trusted pages, times the number of pages.
-
-        Where none are given: on each site the page of the highest PageRank at the first crawl.
-        """
+        """TrustRank from each site's page of the highest PageRank at the first crawl, times the number of pages."""
         return self.kept("TrustRank", crawl, lambda: self._walk(crawl, trusted(self._trusted, len(self.recording))))
 
     @cached_property
     def _trusted(self) -> PageIds:
-        if self._trust is not None and len(self._trust):
-            return self._trust
         site = self.recording.site
         order = np.lexsort((-np.nan_to_num(self.rank(0)), site))
         first = np.ones(len(order), dtype=np.bool_)

@@ -40,8 +40,7 @@ def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
             )  # fmt: skip
         for week, flow in enumerate(flows):
             _bands(axis, week + 1, flow, edges[week], edges[week + 1])
-        axis.set_xlabel("week")
-        axis.set_ylabel("pages")
+        axis.set(xlabel="week", ylabel="pages")
         axis.set_xticks(np.arange(1, len(sizes) + 1))
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return figure
@@ -74,8 +73,7 @@ def figure4(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
         counts = experiment.statistics.rates[where] / experiment.statistics.pages
         axis.bar(np.arange(len(counts)) / (len(counts) - 1), 100 * counts, 0.8 / (len(counts) - 1), color=COLOURS[0])
         log_scale(axis, "y")
-        axis.set_xlabel("link change rate")
-        axis.set_ylabel("% of the pages")
+        axis.set(xlabel="link change rate", ylabel="% of the pages")
         sheet.values(axis)
     return figure
 
@@ -88,8 +86,7 @@ def figure5(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
             if len(count):
                 axis.plot(count, share, color=COLOURS[week % len(COLOURS)], linewidth=1, label=f"week {week + 1}")
         log_scale(axis, "xy")
-        axis.set_xlabel("new links")
-        axis.set_ylabel("share of pages with as many")
+        axis.set(xlabel="new links", ylabel="share of pages with as many")
         axis.grid()
     axes[0][0].legend(fontsize=7, ncols=2)
     return figure
@@ -107,8 +104,7 @@ def figure6(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
             axis.plot(
                 weeks, counts[at, :, page], color=colour, linestyle=style, marker="o", markersize=3, label=name[-40:]
             )
-        axis.set_xlabel("week")
-        axis.set_ylabel("new links")
+        axis.set(xlabel="week", ylabel="new links")
         sheet.values(axis)
     sheet.legend(figure, axes[0][0], 3)
     return figure
@@ -213,8 +209,7 @@ def figure15(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
             axis.plot(
                 np.arange(1, len(ranking.curve)), 100 * ranking.curve[1:], color=colour, linestyle=style, label=label
             )
-        axis.set_xlabel("k%")
-        axis.set_ylabel("Precision@k%")
+        axis.set(xlabel="k%", ylabel="Precision@k%")
         log_scale(axis, "x")
         axis.grid()
         axis.legend(fontsize=7, title="area", title_fontsize=7)

@@ -16,17 +16,10 @@ from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
 from recrawl.features.related import NEIGHBOURS, related
 from recrawl.features.semantic import reduced, semantic_vectors, sentence_vectors
+from recrawl.papers.outlinks import outlinks_models as models
 from recrawl.papers.outlinks.agreement import spearman
 from recrawl.papers.outlinks.crawls import Crawls
-from recrawl.papers.outlinks.outlinks_models import (
-    Importances,
-    LinkRanking,
-    Scores,
-    by_history,
-    importances,
-    rankings,
-    static_sets,
-)
+from recrawl.papers.outlinks.outlinks_models import Importances, LinkRanking, Scores
 from recrawl.papers.outlinks.outlinks_statistics import Statistics, statistics
 from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, around
 from recrawl.progress import Advance, silent
@@ -121,14 +114,14 @@ def run_experiment(recording: Recording, protocol: OutlinksProtocol, advance: Ad
     )
     for where in WHERE:
         step(f"{where}: static features")
-        made.static[where] = static_sets(ground, where)
-        made.static_importance[where] = importances(ground, where, static=True)
+        made.static[where] = models.static_sets(ground, where)
+        made.static_importance[where] = models.importances(ground, where, static=True)
         step(f"{where}: history")
-        made.history[where] = by_history(ground, where)
+        made.history[where] = models.by_history(ground, where)
         step(f"{where}: importances")
-        made.history_importance[where] = importances(ground, where, static=False)
+        made.history_importance[where] = models.importances(ground, where, static=False)
         step(f"{where}: rankings")
-        made.rankings[where] = rankings(ground, where)
+        made.rankings[where] = models.rankings(ground, where)
     return made
 
 

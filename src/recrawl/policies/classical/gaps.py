@@ -5,8 +5,7 @@ ends in a change with probability 1 - exp(-D a); the likeliest D solves (Cho & G
 
     sum over changed gaps of a / (exp(D a) - 1)  =  sum over unchanged gaps of a
 
-One pseudo-gap of each kind, 0.5 days long, keeps the rate above 0 and finite. Where every change is signalled, so that
-n changes in T days are all known, the rate is (n + .5) / (T + .5).
+One pseudo-gap of each kind, 0.5 days long, keeps the rate above 0 and finite.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from recrawl.visits import Outcome, Visits
 
 PSEUDO_DAYS = 0.5  # the length of the pseudo-gaps
 TOLERANCE = 1e-12
+Chains = tuple[FloatArray, IntArray, FloatArray, IntArray]  # unchanged, head, gap and before of a GapLog
 
 _CHANGED, _FIRST = int(Outcome.CHANGED), int(Outcome.FIRST)
 
@@ -49,25 +49,21 @@ class GapLog:
         most = self._count + int(np.count_nonzero(visits.changed))
         self._gap = grown(self._gap, most, np.nan)
         self._before = grown(self._before, most, -1)
-        self._count = _log(
-            visits.pages,
-            visits.at - memory.last_visit[visits.pages],
-            visits.outcome,
-            self._unchanged,
-            self._head,
-            self._gap,
-            self._before,
-            self._count,
-        )
+        length = visits.at - memory.last_visit[visits.pages]
+        self._count = _log(visits.pages, length, visits.outcome, self._chains, self._count)
         self._stale.append(visits.pages)
 
     def rates(self, size: int) -> FloatArray:
         """Return the rate of the first `size` pages, in changes a day."""
         self._reach(size)
         for pages in self._stale:
-            _solve(pages, self._unchanged, self._head, self._gap, self._before, self.pseudo_days, self._rate)
+            _solve(pages, self._chains, self.pseudo_days, self._rate)
         self._stale.clear()
         return self._rate[:size]
+
+    @property
+    def _chains(self) -> Chains:
+        return self._unchanged, self._head, self._gap, self._before
 
     def _reach(self, pages: int) -> None:
         self._rate = grown(self._rate, pages, math.log(2.0) / self.pseudo_days)  # what the pseudo-gaps say
@@ -75,28 +71,9 @@ class GapLog:
         self._head = grown(self._head, pages, -1)
 
 
-def incomplete_rate(changed_days: FloatArray, unchanged_days: float, pseudo_days: float = PSEUDO_DAYS) -> float:
-    """Return the likeliest rate of one page from its changed gaps and the sum of its unchanged ones."""
-    before = np.arange(-1, len(changed_days) - 1)
-    return _likeliest(len(changed_days) - 1, changed_days, before, unchanged_days, pseudo_days)
-
-
-def complete_rate(changes: FloatArray, days: FloatArray) -> FloatArray:
-    """Return the rates of pages whose changes are all known: (n + .5) / (T + .5)."""
-    return np.asarray((changes + 0.5) / (days + PSEUDO_DAYS))
-
-
 @kernel
-def _log(
-    pages: PageIds,
-    length: FloatArray,
-    outcome: ByteArray,
-    unchanged: FloatArray,
-    head: IntArray,
-    gap: FloatArray,
-    before: IntArray,
-    count: int,
-) -> int:
+def _log(pages: PageIds, length: FloatArray, outcome: ByteArray, chains: Chains, count: int) -> int:
+    unchanged, head, gap, before = chains
     for i in range(len(pages)):
         page = pages[i]
         if outcome[i] == _CHANGED and length[i] > 0:
@@ -109,15 +86,8 @@ def _log(
 
 
 @kernel
-def _solve(
-    pages: PageIds,
-    unchanged: FloatArray,
-    head: IntArray,
-    gap: FloatArray,
-    before: IntArray,
-    pseudo: float,
-    rate: FloatArray,
-) -> None:
+def _solve(pages: PageIds, chains: Chains, pseudo: float, rate: FloatArray) -> None:
+    unchanged, head, gap, before = chains
     for page in pages:
         rate[page] = _likeliest(head[page], gap, before, unchanged[page], pseudo)
 

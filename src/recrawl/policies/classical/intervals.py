@@ -59,15 +59,12 @@ class IntervalRule(Protocol):
     @property
     def first_days(self) -> float:
         """The interval that a page starts with."""
-        ...
 
     def after(self, outcome: ByteArray, at: FloatArray, old: Books) -> Books:
         """Return the rows after visits with these outcomes; `old.interval_days` is never NaN."""
-        ...
 
     def wants(self, memory: Memory) -> BoolArray | None:
         """Return the pages that are visited again at all; None for all of them."""
-        ...
 
 
 class Intervals(Named):

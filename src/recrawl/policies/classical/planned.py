@@ -24,11 +24,9 @@ class VisitRates(Protocol):
 
     def learn(self, memory: Memory, visits: Visits) -> None:
         """Learn from visits; the memory is as it was before them."""
-        ...
 
     def per_cycle(self, memory: Memory) -> FloatArray:
         """Return every page's changes a cycle."""
-        ...
 
 
 @dataclass(frozen=True)

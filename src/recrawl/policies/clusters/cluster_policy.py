@@ -11,6 +11,7 @@ the pages' own keys.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -20,40 +21,30 @@ from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.features.bisection import Vectors, bisect, nearest
 from recrawl.memory import Memory
 from recrawl.policies.classical import estimators
-from recrawl.policies.clusters.groups import GroupSampling
+from recrawl.policies.clusters.groups import FIRST, GroupSampling, means, sufficient
 from recrawl.policies.clusters.page_features import PageFeatures
-from recrawl.policies.clusters.sampling import FIRST, means, sufficient
 from recrawl.policy import Policy, Setting, policies
 
 FeatureSet = Literal["url", "content", "url+content", "static", "dynamic", "combined"]
 
 
+@dataclass(repr=False, eq=False)
 class ClusterSampling(GroupSampling):
     """See the module; the parameters are those of `recrawl policies`."""
 
-    def __init__(
-        self,
-        rate: Callable[[Memory], FloatArray],
-        features: PageFeatures,
-        *,
-        clusters: int = 100,
-        confidence: float = 0.8,
-        delta: float = 0.1,
-        every: int = 4,
-        cold: bool = True,
-        wait: bool = False,
-        fair: float = 0.0,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(seed, fair)
-        self.rate = rate
-        self.features = features
-        self.clusters = clusters
-        self.confidence = confidence
-        self.delta = delta
-        self.every = every  # cycles between clusterings
-        self.cold = cold  # whether pages without a history have their cluster's chance
-        self.wait = wait  # whether a page's chance grows with the cycles since its last visit; not in the paper
+    rate: Callable[[Memory], FloatArray]
+    features: PageFeatures
+    clusters: int = 100
+    confidence: float = 0.8
+    delta: float = 0.1
+    every: int = 4  # cycles between clusterings
+    cold: bool = True  # whether pages without a history have their cluster's chance
+    wait: bool = False  # whether a page's chance grows with the cycles since its last visit; not in the paper
+    fair: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__init__(self.seed, self.fair)
         self._clustered = 0
         self._centres: Vectors = np.empty((0, 0), dtype=np.float32)
         self._cosine: FloatArray = np.empty(0)  # of every page with its cluster's centre
@@ -153,18 +144,8 @@ def _cls(name: str, rate: Callable[[Memory], FloatArray]) -> None:
     ) -> Policy:
         if clusters < 1 or every < 1 or not 0 < confidence < 1:
             raise ValueError("clusters and every are at least 1, confidence is between 0 and 1")
-        return ClusterSampling(
-            rate,
-            PageFeatures(features, clusters, setting.seed),
-            clusters=clusters,
-            confidence=confidence,
-            delta=delta,
-            every=every,
-            cold=cold,
-            wait=wait,
-            fair=fair,
-            seed=setting.seed,
-        )
+        described = PageFeatures(features, clusters, setting.seed)
+        return ClusterSampling(rate, described, clusters, confidence, delta, every, cold, wait, fair, setting.seed)
 
 
 _cls("nad", estimators.nad)

@@ -24,8 +24,7 @@ from recrawl.errors import InputError
 from recrawl.features.bisection import Vectors
 from recrawl.features.pagerank import pagerank
 from recrawl.memory import Memory
-from recrawl.policies.clusters.urlwords import url_vectors
-from recrawl.policies.clusters.wordranks import LARGEST, WordRanks
+from recrawl.policies.clusters.urlwords import LARGEST, WordRanks, url_vectors
 
 DOMAINS = ("com", "edu", "gov", "org", "net", "mil")
 PLAIN = ("txt",)

@@ -12,8 +12,7 @@ from recrawl.arguments import Share
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.hashing import mix
 from recrawl.memory import Memory
-from recrawl.policies.clusters.groups import GroupSampling
-from recrawl.policies.clusters.sampling import means
+from recrawl.policies.clusters.groups import GroupSampling, means
 from recrawl.policy import Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 

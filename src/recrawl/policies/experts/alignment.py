@@ -17,8 +17,6 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.compiled import kernel
 
-BLOCK = 256  # rows that are multiplied at once
-
 
 @kernel
 def standardise(series: FloatArray, out: FloatArray) -> bool:
@@ -75,40 +73,3 @@ def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
             row[j + 1] = left
             diagonal = above
     return row[m]
-
-
-@kernel
-def correlate_all(x: FloatArray, others: FloatArray) -> FloatArray:
-    """The best cross-correlation of a series with every row.
-
-    All delays of many rows at once are one matrix product, of the rows with the series shifted by each delay.
-    """
-    n = len(x)
-    out = np.zeros(len(others))
-    z = np.empty(n)
-    if n < 2 or not standardise(x, z):
-        return out
-    shifted = np.zeros((n, n - 1))
-    for d in range(1, n):
-        for j in range(n - d):
-            shifted[j, d - 1] = z[j + d]
-    rows = np.empty((min(BLOCK, len(others)), n))
-    for first in range(0, len(others), BLOCK):
-        count = min(BLOCK, len(others) - first)
-        for k in range(count):
-            standardise(others[first + k], rows[k])
-        found = np.dot(rows[:count], shifted)
-        for k in range(count):
-            if rows[k].any():  # a constant row correlates with nothing
-                out[first + k] = found[k].max()
-    return out
-
-
-@kernel
-def warp_all(x: FloatArray, others: FloatArray) -> FloatArray:
-    """The distance of a series to every row."""
-    out = np.empty(len(others))
-    row = np.empty(others.shape[1] + 1)
-    for k in range(len(others)):
-        out[k] = warp_rows(x, others[k], row)
-    return out

@@ -99,8 +99,8 @@ class Experts(Named):
         held = np.flatnonzero(memory.known & (self.log.begin[: len(memory)] >= 0))
         out = np.zeros(len(memory))
         out[held] = -np.expm1(-self.log.rate(held) * memory.waited()[held])
-        if self._models is not None and len(self._models.pages):
-            out[self._models.pages] = self._models.probability(self.log, memory.cycle)
+        if self._models is not None and len(self._models.panel.pages):
+            out[self._models.panel.pages] = self._models.probability(self.log, memory.cycle)
         if self.change == "size":
             out[held] *= self._expected_size(held)
         return out

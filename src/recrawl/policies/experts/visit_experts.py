@@ -11,7 +11,7 @@ know. It is fitted to answers for the last third of each page's visits, of model
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from recrawl.policies.experts.visit_log import (
     OWN,
     RELATED,
     Float32,
-    Small,
+    LogColumns,
     VisitLog,
     lines_before,
     own_at,
@@ -38,35 +38,43 @@ CANDIDATES = 200  # pages of a site that are considered as experts of each other
 LAST_LAG = 14  # cycles by which an expert may be ahead
 
 
-@dataclass(frozen=True)
-class Models:
-    """Trained experts, one after another by page; page i's are `first[i]` to `first[i + 1]`."""
+class Panel(NamedTuple):
+    """Who answers for whom: the experts of page i are `first[i]` to `first[i + 1]`."""
 
     pages: PageIds
     first: IntArray
     expert: PageIds  # the page whose features a model reads; the page itself comes first
     weight: FloatArray
+
+
+class Machines(NamedTuple):
+    """Trained SVMs, one for each expert of a panel."""
+
     middle: FloatArray  # models x WIDTH
     scale: FloatArray
     start: IntArray  # where each model's examples begin
     example: Float32  # scaled features of the examples that count
     coefficient: FloatArray
     offset: FloatArray
+
+
+@dataclass(frozen=True)
+class Models:
+    """Trained experts and what makes probabilities of their answers."""
+
+    panel: Panel
+    machines: Machines
     sigmoid: Sigmoid
 
     def answers(self, log: VisitLog, now: int) -> FloatArray:
         """Return what the experts of each page say before cycle `now`."""
-        return _answers(
-            self.pages, self.first, self.expert, self.weight, self.middle, self.scale, self.start, self.example,
-            self.coefficient, self.offset, now, log.count, log.begin, log.cycle, log.changed, log.size,
-            log.words, log.table,
-        )  # fmt: skip
+        return _answers(self.panel, self.machines, now, log.columns)
 
     def probability(self, log: VisitLog, now: int) -> FloatArray:
         """Return the chance that each of the pages has changed since its last visit."""
-        n = log.count[self.pages]
-        gap = now - log.cycle[self.pages, n - 1]
-        return self.sigmoid.probability(self.answers(log, now), log_odds(log.rate(self.pages) * gap))
+        pages = self.panel.pages
+        gap = now - log.cycle[pages, log.count[pages] - 1]
+        return self.sigmoid.probability(self.answers(log, now), log_odds(log.rate(pages) * gap))
 
 
 def log_odds(expected: FloatArray) -> FloatArray:
@@ -80,13 +88,11 @@ def train(log: VisitLog, pages: PageIds, experts: list[tuple[PageIds, FloatArray
     expert = np.concatenate([np.empty(0, dtype=np.int64), *(e for e, _ in experts)])
     weight = np.concatenate([np.empty(0), *(w for _, w in experts)])
     first = np.append(0, np.cumsum([len(e) for e, _ in experts])).astype(np.int64)
-    held: tuple[Any, ...] = (log.count, log.begin, log.cycle, log.changed, log.size, log.words, log.table)
-    early = _train(pages, first, expert, 2, C, *held)
-    answers, expected, outcome = _later(pages, first, expert, weight, *early, *held)
+    panel, held = Panel(pages, first, expert, weight), log.columns
+    answers, expected, outcome = _later(panel, _train(panel, 2, C, held), held)
     order = np.lexsort((outcome, expected, answers))  # so that the sum does not depend on the order of the pages
     sigmoid = platt(answers[order], outcome[order], log_odds(expected[order]))
-    middle, scale, start, example, coefficient, offset = _train(pages, first, expert, 0, C, *held)
-    return Models(pages, first, expert, weight, middle, scale, start, example, coefficient, offset, sigmoid)
+    return Models(panel, _train(panel, 0, C, held), sigmoid)
 
 
 def related_pages(
@@ -133,50 +139,25 @@ def _alike(series: FloatArray, words: FloatArray, candidates: int) -> FloatArray
 
 
 @kernel
-def _features(
-    page: int,
-    expert: int,
-    now: int,
-    count: Small,
-    begin: Small,
-    cycle: Small,
-    changed: BoolArray,
-    size: Float32,
-    words: Small,
-    table: Float32,
-    out: FloatArray,
-) -> None:
+def _features(page: int, expert: int, now: int, log: LogColumns, out: FloatArray) -> None:
     """What was known of the expert, and of it beside the page, before cycle `now`."""
-    n = lines_before(cycle[page], count[page], now)
-    m = n if expert == page else lines_before(cycle[expert], count[expert], now)
-    own_words = words[page, n - 1] if n else 0
-    own_at(now, m, begin[expert], cycle[expert], changed[expert], size[expert], out[:OWN])
+    n = lines_before(log, page, now)
+    m = n if expert == page else lines_before(log, expert, now)
+    own_words = log.words[page, n - 1] if n else 0
+    own_at(now, m, log, expert, out[:OWN])
     if expert == page:
         out[OWN : OWN + RELATED] = 0.0
     else:
-        since = cycle[page, n - 1] if n else begin[page]
-        related_at(m, since, cycle[expert], changed[expert], words[expert], own_words, table, out[OWN : OWN + RELATED])
-    row = words[expert, m - 1] if m else 0
-    for d in range(DIMENSIONS):
-        out[OWN + RELATED + d] = table[row, d]
+        since = log.cycle[page, n - 1] if n else log.begin[page]
+        related_at(m, since, log, expert, own_words, out[OWN : OWN + RELATED])
+    out[OWN + RELATED :] = log.table[log.words[expert, m - 1] if m else 0]
 
 
 @kernel
-def _train(
-    pages: PageIds,
-    first: IntArray,
-    expert: PageIds,
-    thirds: int,
-    C: float,
-    count: Small,
-    begin: Small,
-    cycle: Small,
-    changed: BoolArray,
-    size: Float32,
-    words: Small,
-    table: Float32,
-) -> tuple[FloatArray, FloatArray, IntArray, Float32, FloatArray, FloatArray]:
+def _train(panel: Panel, thirds: int, C: float, log: LogColumns) -> Machines:
     """Teach every model; with `thirds`, only from that many thirds of the visits."""
+    pages, first, expert, _ = panel
+    count, cycle, changed = log.lines, log.cycle, log.changed
     models = len(expert)
     middle, scale, offset = np.zeros((models, WIDTH)), np.zeros((models, WIDTH)), np.zeros(models)
     start = np.zeros(models + 1, dtype=np.int64)
@@ -192,7 +173,7 @@ def _train(
         for m in range(first[i], first[i + 1]):
             x = np.empty((n, WIDTH))
             for k in range(n):
-                _features(page, expert[m], cycle[page, k], count, begin, cycle, changed, size, words, table, x[k])
+                _features(page, expert[m], cycle[page, k], log, x[k])
             _scale(x, middle[m], scale[m])
             K = x @ x.T
             for a in range(n):
@@ -205,7 +186,7 @@ def _train(
                     coefficient[used] = weights[k]
                     used += 1
             start[m + 1] = used
-    return middle, scale, start, example[:used].copy(), coefficient[:used].copy(), offset
+    return Machines(middle, scale, start, example[:used].copy(), coefficient[:used].copy(), offset)
 
 
 @kernel
@@ -233,16 +214,8 @@ def _scale(x: FloatArray, middle: FloatArray, scale: FloatArray) -> None:
 
 
 @kernel
-def _answer(
-    m: int,
-    x: FloatArray,
-    middle: FloatArray,
-    scale: FloatArray,
-    start: IntArray,
-    example: Float32,
-    coefficient: FloatArray,
-    offset: FloatArray,
-) -> float:
+def _answer(m: int, x: FloatArray, machines: Machines) -> float:
+    middle, scale, start, example, coefficient, offset = machines
     total = offset[m]
     for f in range(WIDTH):
         x[f] = (x[f] - middle[m, f]) * scale[m, f]
@@ -255,59 +228,28 @@ def _answer(
 
 
 @kernel
-def _answers(
-    pages: PageIds,
-    first: IntArray,
-    expert: PageIds,
-    weight: FloatArray,
-    middle: FloatArray,
-    scale: FloatArray,
-    start: IntArray,
-    example: Float32,
-    coefficient: FloatArray,
-    offset: FloatArray,
-    now: int,
-    count: Small,
-    begin: Small,
-    cycle: Small,
-    changed: BoolArray,
-    size: Float32,
-    words: Small,
-    table: Float32,
-) -> FloatArray:
-    out = np.zeros(len(pages))
-    x = np.empty(WIDTH)
-    for i in range(len(pages)):
-        total = 0.0
-        for m in range(first[i], first[i + 1]):
-            _features(pages[i], expert[m], now, count, begin, cycle, changed, size, words, table, x)
-            out[i] += weight[m] * _answer(m, x, middle, scale, start, example, coefficient, offset)
-            total += weight[m]
-        out[i] /= max(total, 1e-12)
+def _weighed(i: int, panel: Panel, machines: Machines, now: int, log: LogColumns, x: FloatArray) -> float:
+    """The weighted mean of what the experts of page i of the panel say before cycle `now`; `x` is scratch."""
+    total, weights = 0.0, 0.0
+    for m in range(panel.first[i], panel.first[i + 1]):
+        _features(panel.pages[i], panel.expert[m], now, log, x)
+        total += panel.weight[m] * _answer(m, x, machines)
+        weights += panel.weight[m]
+    return total / max(weights, 1e-12)
+
+
+@kernel
+def _answers(panel: Panel, machines: Machines, now: int, log: LogColumns) -> FloatArray:
+    out, x = np.zeros(len(panel.pages)), np.empty(WIDTH)
+    for i in range(len(out)):
+        out[i] = _weighed(i, panel, machines, now, log, x)
     return out
 
 
 @kernel
-def _later(
-    pages: PageIds,
-    first: IntArray,
-    expert: PageIds,
-    weight: FloatArray,
-    middle: FloatArray,
-    scale: FloatArray,
-    start: IntArray,
-    example: Float32,
-    coefficient: FloatArray,
-    offset: FloatArray,
-    count: Small,
-    begin: Small,
-    cycle: Small,
-    changed: BoolArray,
-    size: Float32,
-    words: Small,
-    table: Float32,
-) -> tuple[FloatArray, FloatArray, BoolArray]:
+def _later(panel: Panel, machines: Machines, log: LogColumns) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Answers for the last third of each page's visits, how many changes the rate made expect, and what was found."""
+    pages, count, begin, cycle, changed = panel.pages, log.lines, log.begin, log.cycle, log.changed
     room = 0
     for page in pages:
         room += count[page]
@@ -316,12 +258,8 @@ def _later(
     for i in range(len(pages)):
         page = pages[i]
         for k in range(count[page] * 2 // 3, count[page]):
-            total, weights = 0.0, 0.0
-            for m in range(first[i], first[i + 1]):
-                _features(page, expert[m], cycle[page, k], count, begin, cycle, changed, size, words, table, x)
-                total += weight[m] * _answer(m, x, middle, scale, start, example, coefficient, offset)
-                weights += weight[m]
-            answers[n], outcome[n] = total / max(weights, 1e-12), changed[page, k]
+            answers[n] = _weighed(i, panel, machines, cycle[page, k], log, x)
+            outcome[n] = changed[page, k]
             last = cycle[page, k - 1] if k else begin[page]
             rate = rate_of(changed[page, :k].sum(), k, last - begin[page])
             expected[n] = rate * (cycle[page, k] - last)

@@ -12,6 +12,8 @@ its size, and what the page said. Features are those of Radinsky & Bennett 2013 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +30,18 @@ Small = npt.NDArray[np.int32]
 Float32 = npt.NDArray[np.float32]
 
 
+class LogColumns(NamedTuple):
+    """The columns of a visit log, as the compiled functions read and write them; see `VisitLog`."""
+
+    lines: Small  # the log's `count`
+    begin: Small
+    cycle: Small
+    changed: BoolArray
+    size: Float32
+    words: Small
+    table: Vectors
+
+
 class VisitLog:
     """Rows are pages; a page's visits are in the order of time, `count` of them, the oldest fall out."""
 
@@ -41,6 +55,11 @@ class VisitLog:
         self.words: Small = np.zeros((0, kept), dtype=np.int32)  # rows of `table`
         self.table: Vectors = np.zeros((1, DIMENSIONS), dtype=np.float32)
         self.versions = 1  # rows of the table that are in use
+
+    @property
+    def columns(self) -> LogColumns:
+        """All columns as they are now."""
+        return LogColumns(self.count, self.begin, self.cycle, self.changed, self.size, self.words, self.table)
 
     def make_room(self, pages: int) -> None:
         """Make room for so many pages."""
@@ -60,7 +79,7 @@ class VisitLog:
         rows = np.zeros(len(pages), dtype=np.int32)
         if words is not None:
             rows = self._rows(pages, words)
-        _add(pages, cycle, changed, size, rows, self.count, self.begin, self.cycle, self.changed, self.size, self.words)
+        _add(pages, cycle, changed, size, rows, self.columns)
 
     def _rows(self, pages: PageIds, words: Vectors) -> Small:
         """Find rows of the table for these words: the page's last row where it says the same."""
@@ -76,7 +95,7 @@ class VisitLog:
 
     def rate(self, pages: PageIds) -> FloatArray:
         """Changes a cycle, from the visits that are kept (see `rate_of`)."""
-        return _rates(pages, self.count, self.begin, self.cycle, self.changed)
+        return _rates(pages, self.columns)
 
     def mixed(self, least: int) -> PageIds:
         """Pages with at least so many lines, some of which are changes and some not."""
@@ -85,23 +104,12 @@ class VisitLog:
 
     def series(self, pages: PageIds, cycle: int, length: int) -> FloatArray:
         """Seen changes by cycle over the last `length` cycles: a change is spread over the gap that it was found in."""
-        return _series(pages, cycle, length, self.count, self.begin, self.cycle, self.changed)
+        return _series(pages, cycle, length, self.columns)
 
 
 @kernel
-def _add(
-    pages: PageIds,
-    now: int,
-    seen: BoolArray,
-    sizes: FloatArray,
-    rows: Small,
-    count: Small,
-    begin: Small,
-    cycle: Small,
-    changed: BoolArray,
-    size: Float32,
-    words: Small,
-) -> None:
+def _add(pages: PageIds, now: int, seen: BoolArray, sizes: FloatArray, rows: Small, log: LogColumns) -> None:
+    count, begin, cycle, changed, size, words, _ = log
     kept = cycle.shape[1]
     for i in range(len(pages)):
         p = pages[i]
@@ -117,9 +125,8 @@ def _add(
 
 
 @kernel
-def _series(
-    pages: PageIds, now: int, length: int, count: Small, begin: Small, cycle: Small, changed: BoolArray
-) -> FloatArray:
+def _series(pages: PageIds, now: int, length: int, log: LogColumns) -> FloatArray:
+    count, begin, cycle, changed = log[:4]
     out = np.zeros((len(pages), length))
     for i in range(len(pages)):
         p = pages[i]
@@ -145,7 +152,8 @@ def rate_of(changes: int, visits: int, cycles: int) -> float:
 
 
 @kernel
-def _rates(pages: PageIds, count: Small, begin: Small, cycle: Small, changed: BoolArray) -> FloatArray:
+def _rates(pages: PageIds, log: LogColumns) -> FloatArray:
+    count, begin, cycle, changed = log[:4]
     out = np.empty(len(pages))
     for i in range(len(pages)):
         p = pages[i]
@@ -157,17 +165,18 @@ def _rates(pages: PageIds, count: Small, begin: Small, cycle: Small, changed: Bo
 
 
 @kernel
-def lines_before(cycle: Small, count: int, now: int) -> int:
+def lines_before(log: LogColumns, page: int, now: int) -> int:
     """How many of a page's lines are of earlier cycles."""
-    n = count
-    while n > 0 and cycle[n - 1] >= now:
+    n = log.lines[page]
+    while n > 0 and log.cycle[page, n - 1] >= now:
         n -= 1
     return n
 
 
 @kernel
-def own_at(now: int, n: int, begin: int, cycle: Small, changed: BoolArray, size: Float32, out: FloatArray) -> None:
+def own_at(now: int, n: int, log: LogColumns, page: int, out: FloatArray) -> None:
     """Write a page's own features as known before cycle `now`, from its first n lines."""
+    begin, cycle, changed, size = log.begin[page], log.cycle[page], log.changed[page], log.size[page]
     changes, last_change, last_size = 0, begin, 0.0
     for k in range(n):
         if changed[k]:
@@ -184,17 +193,9 @@ def own_at(now: int, n: int, begin: int, cycle: Small, changed: BoolArray, size:
 
 
 @kernel
-def related_at(
-    n: int,
-    since: int,
-    cycle: Small,
-    changed: BoolArray,
-    words: Small,
-    own_words: int,
-    table: Float32,
-    out: FloatArray,
-) -> None:
+def related_at(n: int, since: int, log: LogColumns, other: int, own_words: int, out: FloatArray) -> None:
     """Write the features of another page (its first n lines) beside a page last visited in cycle `since`."""
+    cycle, changed, words, table = log.cycle[other], log.changed[other], log.words[other], log.table
     out[:] = 0.0
     last_change = -1
     for k in range(n):

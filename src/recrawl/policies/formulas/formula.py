@@ -26,6 +26,8 @@ from recrawl.memory import Memory
 from recrawl.policies.formulas.closure import MAX_DEPTH, new_stack, run
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.policies.formulas.terminals import OVER, SETS, columns, directories
+from recrawl.policies.topk import TopK
+from recrawl.policy import Policy, Setting, policies
 
 FORMAT, VERSION = "recrawl-formula", 1
 MAX_NODES = 10_000
@@ -199,3 +201,17 @@ def _leaf(node: dict[str, Any], at: int) -> Tree:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise InputError(f"node {at}: a constant must be a number, not {value!r}")
     return float(value)
+
+
+def formula_policy(formula: Formula, directory: IntArray | None = None) -> Policy:
+    """Visit the pages with the highest values of the formula: `gp:best.json`, or `gp:t-cg` for one of the paper's.
+
+    A formula's values have no zero (a constant added changes nothing), so importance does not multiply them; a
+    formula that should heed it has it as a terminal.
+    """
+    return TopK(FormulaScorer(formula, directory), weighted=False)
+
+
+@policies.add("gp", formula="an evolved formula, gp:FILE or gp:NAME", source="Santos 2014 §4")
+def _gp(setting: Setting, formula: str) -> Policy:
+    return formula_policy(load_formula(formula))

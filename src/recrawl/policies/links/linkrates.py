@@ -73,16 +73,12 @@ class LinkRate(LinkWatcher):
         return np.asarray(memory.new_links.sum(axis=1) / np.maximum(self.history.watched[:pages], 1.0))
 
 
-@policies.add("nnl-av", formula="mean new links a cycle so far; equals by t", source="Dang et al. 2022, Table 4")
-def _nnl_av(setting: Setting) -> Policy:
-    return LinkRate("nnl-av")
+def _add(by: By, formula: str) -> None:
+    @policies.add(by, formula=f"{formula}; equals by t", source="Dang et al. 2022, Table 4")
+    def _make(setting: Setting) -> Policy:
+        return LinkRate(by)
 
 
-@policies.add("nnl-pr", formula="new links a cycle at the last visit; equals by t", source="Dang et al. 2022, Table 4")
-def _nnl_pr(setting: Setting) -> Policy:
-    return LinkRate("nnl-pr")
-
-
-@policies.add("ccr", formula="X / n; equals by t", source="Dang et al. 2022, Table 4")
-def _ccr(setting: Setting) -> Policy:
-    return LinkRate("ccr")
+_add("nnl-av", "mean new links a cycle so far")
+_add("nnl-pr", "new links a cycle at the last visit")
+_add("ccr", "X / n")

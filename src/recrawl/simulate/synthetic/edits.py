@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, IntArray, PageIds, TieArray
+from recrawl.recording.whole import spans
 from recrawl.simulate.synthetic.inhabitants import HISTORY_DAYS, Pages, Sites
 from recrawl.simulate.synthetic.presets import Preset
 from recrawl.simulate.synthetic.rhythms import Clocks, Days32, Played, draw_tide, play
@@ -83,7 +84,7 @@ def _mass_edits(
     at = (rng.random(len(site)) * (days + HISTORY_DAYS) - HISTORY_DAYS).astype(np.float32)
     reach = rng.uniform(*REACH, len(site))
     edit = np.repeat(np.arange(len(site)), sites.size[site])
-    page = ranges(sites.first[site], sites.size[site])
+    page = spans(sites.first[site], sites.first[site] + sites.size[site])
     alive = (pages.born[page] < at[edit]) & (at[edit] < pages.died[page])
     living = np.bincount(edit[alive], minlength=len(site))
     moving = (clocks.rate > 0) | (clocks.period > 0)
@@ -101,9 +102,3 @@ def _with_past(played: Played, edits: _Edits) -> tuple[npt.NDArray[np.int32], Da
     last = played.last_prior.copy()
     np.fmax.at(last, edits.page[past], edits.day[past])
     return prior, last
-
-
-def ranges(first: IntArray, count: IntArray) -> PageIds:
-    """Concatenate the ranges of `count[i]` numbers from `first[i]`."""
-    before = np.cumsum(count) - count
-    return np.repeat(first - before, count) + np.arange(int(count.sum()))

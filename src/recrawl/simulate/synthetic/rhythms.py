@@ -15,8 +15,8 @@ Day 0 is a Monday, midnight. Days are rounded to 32-bit floats, the precision of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +27,7 @@ from recrawl.compiled import kernel
 Days32 = npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class Clocks:
+class Clocks(NamedTuple):
     """The parameters of each page's change process, one row per page. By default a page never changes."""
 
     rate: FloatArray
@@ -45,7 +44,7 @@ class Clocks:
     def still(cls, pages: int) -> Clocks:
         """Return clocks that stand still."""
         ones = {"keep", "weekend"}
-        return cls(**{f.name: np.full(pages, float(f.name in ones)) for f in fields(cls)})
+        return cls(*(np.full(pages, float(name in ones)) for name in cls._fields))
 
     def mean_rate(self) -> FloatArray:
         """Return each page's expected number of candidates that become changes, a day of its life in the window."""
@@ -65,11 +64,9 @@ class Rhythm(Protocol):
     @property
     def name(self) -> str:
         """One word, for the pages table."""
-        ...
 
     def wind(self, clocks: Clocks, pages: PageIds, rng: np.random.Generator) -> None:
         """Set the clocks of these pages."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -184,8 +181,7 @@ def play(
 ) -> Played:
     """Run every page's clock from its birth to its death or the end of the window."""
     tide = tide or Tide()
-    columns = (getattr(clocks, f.name) for f in fields(Clocks))
-    return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, *columns))
+    return Played(*_play(rng, born, died, np.float32(end), tide.first, tide.factor, clocks))
 
 
 @kernel
@@ -203,16 +199,9 @@ def _play(
     end: np.float32,
     tide_first: int,
     tide: FloatArray,
-    rate: FloatArray,
-    period: FloatArray,
-    phase: FloatArray,
-    jitter: FloatArray,
-    keep: FloatArray,
-    weekend: FloatArray,
-    on: FloatArray,
-    off: FloatArray,
-    growth: FloatArray,
+    clocks: Clocks,
 ) -> tuple[npt.NDArray[np.int32], Days32, npt.NDArray[np.int32], Days32]:
+    rate, period, phase, jitter, keep, weekend, on, off, growth = clocks
     pages = len(born)
     page = np.empty(max(2 * pages, 16), np.int32)
     day = np.empty(len(page), np.float32)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +33,7 @@ WORDLESS = 0.36  # share of changes that touch no word: mark-up, metadata, white
 REWRITE = 0.01  # share of the others that replace a large part of the page
 
 
-@dataclass(frozen=True)
-class FirstVersions:
+class FirstVersions(NamedTuple):
     """Columns of every page's first version."""
 
     words: Ints
@@ -81,8 +81,7 @@ def draw_edits(first: FirstVersions, history: EditHistory, counts: LinkCounts, r
     scale = np.exp(rng.normal(-4.0, 1.0, len(first.words))).astype(np.float32)  # share of the words an edit touches
     gained = counts.new[0] + counts.new[1]
     links = gained - counts.lost[0] - counts.lost[1]
-    columns = (first.words, first.text_bytes, first.bytes, first.images, first.tables)
-    return Edits(*_edit(rng, history.page, history.mass, gained, links, scale, *columns))
+    return Edits(*_edit(rng, history.page, history.mass, gained, links, scale, first))
 
 
 @kernel
@@ -95,18 +94,10 @@ def _chi2_tail(x: float, df: float) -> float:
 
 @kernel
 def _edit(
-    rng: np.random.Generator,
-    page: Ints,
-    mass: BoolArray,
-    gained: IntArray,
-    links: IntArray,
-    scale: Floats,
-    words0: Ints,
-    text0: Ints,
-    bytes0: Ints,
-    images0: Ints,
-    tables0: Ints,
-) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Floats, Floats]:
+    rng: np.random.Generator, page: Ints, mass: BoolArray, gained: IntArray, links: IntArray, scale: Floats,
+    first: FirstVersions,
+) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints, Ints, Floats, Floats]:  # fmt: skip
+    words0, text0, bytes0, images0, tables0, _ = first
     n = len(page)
     words, text, size = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     images, tables = np.empty(n, np.int32), np.empty(n, np.int32)
