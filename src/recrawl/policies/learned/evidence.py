@@ -20,6 +20,7 @@ from recrawl.policies.learned.places import LEVELS, SITE
 HALF_LIFE = 4.0  # cycles
 WAKES = 0.5  # chance per cycle that a group in which nothing changes begins to, beside the pace of the crawl
 AWAKE = 3.0  # pace of a group that is awake, beside that of the whole crawl
+FASTEST = 0.03  # pace of the crawl that both are taken from, at most
 ASLEEP = 0.05  # pace of a group in which nothing changes, beside one that is awake: a page here and there
 MEMORY = 13.0  # cycles: what a place was like a year ago says little about it
 FEATURES = ("rate", "recent", "visits_since", "share_since", "visits_now", "share_now")
@@ -66,13 +67,13 @@ class Evidence:
 
     @property
     def pace(self) -> float:
-        """Changes per page and cycle in a group that is awake."""
-        return AWAKE * self.base
+        """Changes per page and cycle in a group that is awake; where much changes, still groups wake no oftener."""
+        return AWAKE * min(self.base, FASTEST)
 
     def awake(self, cycle: int) -> FloatArray:
         """Return the chance that each group is awake now, by what its visits showed and the time since."""
         asleep = 1.0 - self.groups[:, _AWAKE]
-        return np.asarray(1.0 - asleep * np.exp(-WAKES * self.base * (cycle - self.groups[:, _AT])))
+        return np.asarray(1.0 - asleep * np.exp(-WAKES / AWAKE * self.pace * (cycle - self.groups[:, _AT])))
 
     def describe(self, pages: PageIds, ids: npt.NDArray[np.int32], cycle: int, out: npt.NDArray[np.float32]) -> None:
         """Fill `out` with FEATURES of each level, level by level."""

@@ -33,6 +33,7 @@ CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
 EXPLORED = [SECTION, PARENT, DIRECTORY, SHAPE]
 CLAIMED = 0.75  # of the first round, at most, goes to sites that are owed visits
+DEAR = 0.6  # margin from which on no site is owed visits: they would cost most and help least
 MARGIN = 0.25  # of the budget: the last pages that it reaches, which exploring has to beat
 
 
@@ -45,7 +46,7 @@ class Learned(Named):
     rounds: int = 8
     every: int = 3  # cycles between trainings
     explore: float = 0.1  # share of the budget at most
-    floor: float = 0.5  # share of what oldest first would find on each site
+    floor: float = 0.8  # share of what oldest first would find on each site
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
@@ -125,31 +126,39 @@ class Learned(Named):
             self._threshold = float(ranking[taken].min())
         if self._round > 1:
             return taken
-        claimed = self._claim(memory, ranking, taken, size)
-        taken = np.concatenate([claimed, taken[~np.isin(taken, claimed)]])[:size]
-        sent = self._explore(memory, ranking, taken, size - len(claimed))
-        return np.concatenate([taken[: size - len(sent)], sent])
+        margin = self._margin(memory, ranking)
+        claimed = self._claim(memory, ranking, taken, margin, size)
+        taken = np.concatenate([taken[: size - len(claimed)], claimed])
+        sent = self._explore(memory, taken, margin, size - len(claimed))
+        by_score = taken[: size - len(claimed) - len(sent)]
+        return np.concatenate([by_score, claimed, sent])
 
-    def _claim(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
+    def _margin(self, memory: Memory, ranking: FloatArray) -> float:
+        """Return the mean chance of the last pages that the budget reaches by their scores."""
+        pages = np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        reached = min(self._budget, len(pages))
+        if not reached:
+            return 0.0
+        best = pages[np.argpartition(-ranking[pages], reached - 1)[:reached]]
+        last = best[np.argsort(ranking[best], kind="stable")[: max(1, int(MARGIN * reached))]]
+        return float(self._score[last].mean())
+
+    def _claim(self, memory: Memory, ranking: FloatArray, taken: PageIds, margin: float, size: int) -> PageIds:
         """Return the pages of sites that are owed visits (policies.learned.floor)."""
         if not self.floor:
             return NO_PAGES
         past, pages = self.belief.history, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        visits = self._budget / max(len(pages), 1)
-        left = owed(pages, memory.site, self._score, past.last, past.before, self.belief.cycle, visits, self.floor)
+        visits, share = self._budget / max(len(pages), 1), self.floor * max(0.0, 1.0 - margin / DEAR)
+        left = owed(pages, memory.site, self._score, past.last, past.before, self.belief.cycle, visits, share)
         left -= np.bincount(memory.site[taken], self._score[taken], minlength=len(left))[: len(left)]
         pages = pages[left[memory.site[pages]] > 0.0]
         pages = pages[~np.isin(pages, taken)]
         order = pages[np.lexsort((memory.tie[pages], -ranking[pages]))]
         return claim(order, memory.site, self._score, left, int(CLAIMED * size))
 
-    def _explore(self, memory: Memory, ranking: FloatArray, taken: PageIds, size: int) -> PageIds:
+    def _explore(self, memory: Memory, taken: PageIds, margin: float, size: int) -> PageIds:
         """Return this cycle's visits for what they tell: in the first round, so that the others can follow."""
         belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        reached = min(self._budget, len(pages))
-        best = pages[np.argpartition(-ranking[pages], reached - 1)[:reached]]
-        last = best[np.argsort(ranking[best], kind="stable")[: max(1, int(MARGIN * reached))]]
-        margin = float(self._score[last].mean())
         known = Known(
             self._score,
             belief.cycle - belief.history.last.astype(np.float64),
@@ -209,7 +218,7 @@ def _learned(
     rounds: int = 8,
     every: int = 3,
     explore: Share = 0.1,
-    floor: Share = 0.5,
+    floor: Share = 0.8,
     wait: int = 0,
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0:
