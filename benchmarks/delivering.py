@@ -164,8 +164,8 @@ def markdown(where: str) -> None:
     files = [path for path in sorted(Path(where).rglob("*.html")) if path.stat().st_size < 400_000][:120]
     bodies = [path.read_bytes() for path in files]
     parts = [main_markup(scan(body)).decode("utf-8", "replace") for body in bodies]
-    tags = {"code blocks": "<pre", "tables": "<table", "list items": "<li", "links": "<a ", "headings": "<h[1-6]"}
-    marks = {"code blocks": r"^ *```\S*", "tables": r"^\|[ :|-]+\|$", "list items": r"^\s*(?:[-*+]|\d+\.) ",
+    tags = {"code blocks": "<pre", "tables": "<table", "list items": "<li\\b", "links": "<a ", "headings": "<h[1-6]"}
+    marks = {"code blocks": r"^[ >]*```", "tables": r"^[ >]*\|[ :|-]+\|$", "list items": r"^[ >]*(?:[-*+]|\d+\.) ",
              "links": r"\]\(", "headings": r"^#{1,6} "}  # fmt: skip
     there = {name: sum(len(re.findall(tag, part)) for part in parts) for name, tag in tags.items()}
     print(f"{len(files)} pages; main content:", ", ".join(f"{count} {name}" for name, count in there.items()))
