@@ -121,10 +121,11 @@ def corpus(pages: int = 100_000) -> None:
             crawl = _bodies(Path(folder) / str(count), count)
             for form in ("jsonl", "parquet"):
                 code = (
-                    "import resource, sys, time; from recrawl.cli import main\n"
+                    "import resource; from recrawl.cli import main\n"
                     f"main(['export', '-C', {str(crawl)!r}, 'corpus', {str(crawl / form)!r}, '--format', {form!r}])\n"
                     "r = resource.getrusage(resource.RUSAGE_SELF)\n"
-                    "print(f'{r.ru_maxrss // 1024} MB at most, {r.ru_utime + r.ru_stime:.0f} CPU-s')"
+                    "held = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+                    "print(f'{int(held.split()[1]) >> 10} MB at most, {r.ru_utime + r.ru_stime:.0f} CPU-s')"
                 )
                 done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
                 print(f"{count:,} pages as {form}: {done.stdout.splitlines()[-1]}", flush=True)
