@@ -121,10 +121,11 @@ def corpus(pages: int = 100_000) -> None:
             crawl = _bodies(Path(folder) / str(count), count)
             for form in ("jsonl", "parquet"):
                 code = (
-                    "import resource, sys, time; from recrawl.cli import main\n"
+                    "import resource; from recrawl.cli import main\n"
                     f"main(['export', '-C', {str(crawl)!r}, 'corpus', {str(crawl / form)!r}, '--format', {form!r}])\n"
                     "r = resource.getrusage(resource.RUSAGE_SELF)\n"
-                    "print(f'{r.ru_maxrss // 1024} MB at most, {r.ru_utime + r.ru_stime:.0f} CPU-s')"
+                    "held = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
+                    "print(f'{int(held.split()[1]) >> 10} MB at most, {r.ru_utime + r.ru_stime:.0f} CPU-s')"
                 )
                 done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
                 print(f"{count:,} pages as {form}: {done.stdout.splitlines()[-1]}", flush=True)
@@ -164,8 +165,8 @@ def markdown(where: str) -> None:
     files = [path for path in sorted(Path(where).rglob("*.html")) if path.stat().st_size < 400_000][:120]
     bodies = [path.read_bytes() for path in files]
     parts = [main_markup(scan(body)).decode("utf-8", "replace") for body in bodies]
-    tags = {"code blocks": "<pre", "tables": "<table", "list items": "<li", "links": "<a ", "headings": "<h[1-6]"}
-    marks = {"code blocks": r"^ *```\S*", "tables": r"^\|[ :|-]+\|$", "list items": r"^\s*(?:[-*+]|\d+\.) ",
+    tags = {"code blocks": "<pre", "tables": "<table", "list items": "<li\\b", "links": "<a ", "headings": "<h[1-6]"}
+    marks = {"code blocks": r"^[ >]*```", "tables": r"^[ >]*\|[ :|-]+\|$", "list items": r"^[ >]*(?:[-*+]|\d+\.) ",
              "links": r"\]\(", "headings": r"^#{1,6} "}  # fmt: skip
     there = {name: sum(len(re.findall(tag, part)) for part in parts) for name, tag in tags.items()}
     print(f"{len(files)} pages; main content:", ", ".join(f"{count} {name}" for name, count in there.items()))
