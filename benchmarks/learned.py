@@ -3,8 +3,6 @@
     python -m benchmarks.learned [ablation] [RECORDING] [--sites SHARE] [--seeds 1,2,3] [--out DIR]
     python -m benchmarks.learned halves [RECORDING] [--seeds 1,2,3]     tuned and untouched sites apart
     python -m benchmarks.learned kinds [RECORDING]                      each kind of site by itself, beside age
-    python -m benchmarks.learned robust [RECORDING] [--plan weekly]     tuned and untouched sites, the worst site
-    python -m benchmarks.learned waking [--pages 25000] [--out DIR]     webs that sleep, wake and move
     python -m benchmarks.learned poisson [--days 120,360]               beside a policy that knows the pages' rates
     python -m benchmarks.learned brdc12 [--pages 125000]                beside every estimator
     python -m benchmarks.learned cost [--pages 1000000]                 seconds and memory of a cycle
@@ -43,7 +41,6 @@ from recrawl.policies.learned.objectives import parse_objective
 from recrawl.policies.topk import TopK
 from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
-from recrawl.registry import split_specs
 from recrawl.simulate.recorded import RecordedWorld
 from recrawl.simulate.synthetic.synthesis import synthesize
 
@@ -128,8 +125,7 @@ PARTS: dict[str, str | PolicyMaker] = {
     "one round a cycle": without(nothing, rounds=1),
     "twice the rounds": without(nothing, rounds=16),
     "no limit a place": without(nothing, site_room=1 << 30, place_room=1 << 30),
-    "no exploring": without(nothing, explore=0.0),
-    "no floor": without(nothing, floor=0.0),
+    "no scouts": without(nothing, explore=0.0),
     "trained once": without(nothing, every=1 << 30),
     "prior only": untrained,
     "not calibrated": uncalibrated,
@@ -237,62 +233,6 @@ def kinds(args: argparse.Namespace) -> None:
             told(policy, measure(part, policy, weekly(args.seeds)))
 
 
-ROBUST = make_measures("ChangeRate,Freshness,NewLinks,WorstSite")
-COMPARED = ("age", "sls", "learned", FRESH, "learned(objective=balanced)", "oracle")
-PLANS = {"weekly": (7.0, 0.05, 364.0), "daily": (1.0, 0.01, 57.0)}  # days of a cycle, budget, days in all
-RESTLESS = {"waking": "weekly", "archive": "weekly", "moving": "weekly", "seasonal": "weekly", "small-site": "daily",
-            "late": "daily"}  # fmt: skip
-
-
-def compared(recording: Recording, policies: Sequence[str], name: str, seeds: Sequence[int], **options: Any) -> Any:
-    """Crawl with every policy once a seed; print and return the values and the share of the oracle's ChangeRate."""
-    days, budget, _ = PLANS[name]
-    table: dict[str, dict[str, Any]] = {}
-    print(f"{len(recording)} pages, {name}\n{'':30}" + "".join(f"{m.spec:>24}" for m in ROBUST), flush=True)
-    for policy in policies:
-        plans = [Plan(days, budget, seed=seed, exact_links=False, **options) for seed in seeds]
-        results = [crawl(recording, policy, plan, ROBUST) for plan in plans]
-        table[policy] = {m.spec: [round(result.value(m), 4) for result in results] for m in ROBUST}
-        cells = "".join(f"{' '.join(f'{v:.3f}' for v in table[policy][m.spec]):>24}" for m in ROBUST)
-        print(f"{policy:30}{cells}", flush=True)
-    if "oracle" in table:
-        top = np.array(table["oracle"]["ChangeRate"])
-        for row in table.values():
-            row["of oracle"] = (np.array(row["ChangeRate"]) / top).round(4).tolist()
-    return {"pages": len(recording), "plan": name, "seeds": list(seeds), "policies": table}
-
-
-def robust(args: argparse.Namespace) -> None:
-    """Crawl the tuned and the untouched sites: what is found, how fresh copies are, and the worst site."""
-    found = {}
-    for name, quarters in QUARTERS.items():
-        whole = Recording.open(args.recording)
-        recording = whole.window(max(0.0, whole.end - PLANS[args.plan][2]), whole.end).fixed()
-        recording = recording.keep(in_quarters(quarters, uniform(recording.site, SITES_SEED)))
-        recording = recording.keep(uniform(recording.site, SITES_SEED + 1) < args.sites)
-        found[name] = compared(recording, args.policies or COMPARED, args.plan, args.seeds)
-    write(args.out, f"robust-{args.plan}", found)
-
-
-def waking(args: argparse.Namespace) -> None:
-    """Crawl the webs that sleep, wake and move."""
-    found = {}
-    for name, plan in RESTLESS.items():
-        tables = ("sites", "pages", "changes")
-        web = synthesize(name, args.pages or 25_000, PLANS[plan][2], seed=1, only=tables)
-        print(name, end=": ")
-        policies = args.policies or ("age", "sls", "learned", "oracle")
-        found[name] = compared(web, policies, plan, args.seeds, discover="birth")
-    write(args.out, "waking", found)
-
-
-def write(folder: Path | None, name: str, found: Any) -> None:
-    """Write figures as JSON where a folder is given."""
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-
-
 class KnownRates:
     """Knows each page's rate: 1 - exp(-rate t), the chance of a change since the last visit.
 
@@ -379,7 +319,7 @@ def numbers(text: str) -> list[int]:
 
 def main(argv: Sequence[str] = ()) -> None:
     """Run one of the benchmarks."""
-    every = {f.__name__: f for f in (ablation, halves, kinds, robust, waking, poisson, brdc12, cost)}
+    every = {f.__name__: f for f in (ablation, halves, kinds, poisson, brdc12, cost)}
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("what", nargs="?", choices=every, default="ablation")
     parser.add_argument("recording", nargs="?", type=Path, default=DATA / "gitweb-mini")
@@ -387,11 +327,9 @@ def main(argv: Sequence[str] = ()) -> None:
     parser.add_argument("--seeds", type=numbers, default=[1])
     parser.add_argument("--days", type=numbers, default=[120])
     parser.add_argument("--pages", type=int)
-    parser.add_argument("--plan", choices=PLANS, default="weekly")
-    parser.add_argument("--policies", type=split_specs)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args(argv)
-    if args.what in ("ablation", "halves", "kinds", "robust") and not args.recording.is_dir():
+    if args.what in ("ablation", "halves", "kinds") and not args.recording.is_dir():
         print(f"no recording at {args.recording}: nothing measured")
         return
     every[args.what](args)

@@ -268,12 +268,12 @@ def test_a_corrupt_store_is_detected_at_open(
 
 
 def test_a_second_run_on_the_same_crawl(crawl: CrawlDirectory, capsys: pytest.CaptureFixture[str]) -> None:
-    """Only one process crawls; readers are welcome meanwhile."""
+    """Only one process crawls; readers, and pages for the next cycle, are welcome meanwhile."""
     with crawl.locked():
         assert main(["run", "-C", str(crawl.path)]) == 2
         assert "another process" in one_line(capsys)
-        assert main(["add", "-C", str(crawl.path), "http://a.example/"]) == 2
-        assert "another process" in one_line(capsys)
+        assert main(["add", "-C", str(crawl.path), "http://a.example/"]) == 0
+        assert "left for the process that crawls" in capsys.readouterr().out
         assert main(["status", "-C", str(crawl.path)]) == 0
     assert main(["status", "-C", str(crawl.path)]) == 0
 

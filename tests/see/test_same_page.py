@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recrawl.see.canonical import trusted_canonical
+from recrawl.see.canonical_address import trusted_canonical
 from recrawl.see.login import is_login_redirect
 
 

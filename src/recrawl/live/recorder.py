@@ -118,7 +118,7 @@ class Recorder:
         for each, record, new in zip(arrived, records, new_links, strict=True):
             length = np.nan if record.digest is None else record.words
             self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
-            if record.outcome == Outcome.FIRST:
+            if record.outcome == Outcome.FIRST and self.fetcher is not None:
                 self.discovery.note_first_visit(host_of(each.result.url))
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
 

@@ -46,15 +46,6 @@ def test_an_index_page_stands_for_its_directory() -> None:
     assert same(places, "directory", 0, 1)
 
 
-def test_shapes_abstract_years_numbers_and_names() -> None:
-    """Dated pages have one shape whatever the date, and pages alone in their folders another; endings count."""
-    places = placed("2021/05/some.html", "2019/11/other.html", "tool/tool.html", "thing/thing.html", "thing/thing.md")
-    assert same(places, "shape", 0, 1)
-    assert same(places, "shape", 2, 3)
-    assert not same(places, "shape", 0, 2)
-    assert not same(places, "shape", 3, 4)
-
-
 def test_groups_end_at_the_site() -> None:
     """The same path on two sites shares nothing."""
     places = placed("a/b.md", "a/b.md", site=[0, 1])
@@ -118,7 +109,7 @@ def test_evidence_is_what_a_recount_gives(cycles: Rounds) -> None:
     around, last, visits = Evidence(), np.zeros(6, dtype=np.int64), []
     around.make_room(len(places), 6)
     for cycle, found in enumerate(cycles, start=1):
-        around.begin_cycle(np.unique(places.ids[:, 0]), cycle)
+        around.begin_cycle(np.unique(places.ids[:, 0]))
         pages = np.array([page for page, _ in found], dtype=np.int64)
         changed = np.array([change for _, change in found], dtype=np.bool_)
         around.update(pages, places.ids, changed, (cycle - last[pages]).astype(np.float64), cycle)

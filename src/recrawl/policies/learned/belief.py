@@ -36,13 +36,13 @@ EARLY = 6  # cycles in which the model is trained anew each time: what it knows 
 class Belief:
     """The chances of all pages, and all that they rest on."""
 
-    def __init__(self, seed: int, every: int, *, trees: bool = True) -> None:
-        """Start with nothing known; the model is trained every so many cycles, without `trees` never."""
+    def __init__(self, seed: int, every: int) -> None:
+        """Start with nothing known; the model is trained every so many cycles."""
         self.places, self.history, self.evidence = Places(), History(), Evidence()
         self.prior = Prior()
         self.hazard = Hazard(FEATURES, seed)
         self.links = LinkYield()
-        self.every, self.trees = every, trees
+        self.every = every
         self.cycle = 0
         self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
         self._tie: TieArray = np.empty(0, dtype=np.uint64)
@@ -68,11 +68,10 @@ class Belief:
         """Settle the cycle before, and fit anew what is due."""
         self.cycle = memory.cycle
         self._settle()
-        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]), self.cycle)
+        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]))
         self.surprise = np.zeros(len(self.evidence.groups))
-        self.prior.refit(self.places, self.evidence, self.history, self.cycle)
-        due = self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY
-        if self.trees and due:
+        self.prior.refit(self.places, self.evidence, self.history)
+        if self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY:
             self.hazard.fit(self.cycle)
 
     def _paths(self) -> npt.NDArray[np.object_] | None:
@@ -161,15 +160,6 @@ class Belief:
 
     def _take_in(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
         """Learn from visits and move on; without `expected` they are of a warm-up, which nothing was predicted for."""
-        if self.trees:
-            self._train_on(pages, changed, expected)
-        gap = (self.cycle - self.history.last[pages]).astype(np.float64)
-        self.evidence.update(pages, self.places.ids, changed, gap, self.cycle)
-        self.history.update(pages, changed, self.cycle)
-        self._regroup(pages)
-
-    def _train_on(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
-        """Let the model learn from visits as they were known before, and note where they surprise."""
         rows, prior = self.describe(pages)
         kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
         if expected is None and len(pages) * WARM_CHUNKS > WARM_ROWS:
@@ -181,3 +171,7 @@ class Belief:
         np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
         if expected is not None:
             self.hazard.judge(rows, prior, changed, weight)
+        gap = (self.cycle - self.history.last[pages]).astype(np.float64)
+        self.evidence.update(pages, self.places.ids, changed, gap, self.cycle)
+        self.history.update(pages, changed, self.cycle)
+        self._regroup(pages)

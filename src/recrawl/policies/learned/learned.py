@@ -1,11 +1,11 @@
 """The `learned` policy: look back, look around, look now, and explore.
 
 A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
-rounds before, have shown (policies.learned.belief); a round takes only so many pages of one site and directory, twice
-as many as have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed.
-Only the first round scores every page; later ones score the best candidates again, and the pages of groups in which
-more changed than was expected. The first round also visits sites that are owed visits (policies.learned.floor) and
-groups of which it is worth knowing whether they have woken (policies.learned.exploration): later ones can follow.
+rounds before, have shown (predict.belief); a round takes only so many pages of one site and directory, twice as many as
+have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
+first round scores every page; later ones score the best candidates again, and the pages of groups in which more
+changed than was expected. A share of the budget scouts groups that the scores leave out (schedule.scouts), before all
+else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
 """
 
 from __future__ import annotations
@@ -14,27 +14,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recrawl.arguments import Share
 from recrawl.columns import FloatArray, PageIds, grown
 from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
-from recrawl.policies.learned.exploration import Exploration, Known
-from recrawl.policies.learned.floor import claim, owed
 from recrawl.policies.learned.objectives import Objective, parse_objective
-from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SITE
 from recrawl.policies.learned.rounds import longest, spread
+from recrawl.policies.learned.scouts import Scouting, scouts
 from recrawl.policies.selection import NO_PAGES, top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
 CANDIDATES = 4  # times the budget: how many pages later rounds score again
 HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
-EXPLORED = [SECTION, PARENT, DIRECTORY, SHAPE]
-CLAIMED = 0.75  # of the first round, at most, goes to sites that are owed visits
-DEAR = 0.6  # margin from which on no site is owed visits: they would cost most and help least
-MARGIN = 0.25  # of the budget: the last pages that it reaches, which exploring has to beat
+SCOUTED = [SECTION, PARENT, DIRECTORY]
+MARGIN = 0.25  # of the last round: the pages that scouts have to beat
 
 
 @dataclass(repr=False, eq=False)
@@ -45,14 +41,13 @@ class Learned(Named):
     seed: int = 0
     rounds: int = 8
     every: int = 3  # cycles between trainings
-    explore: float = 0.1  # share of the budget at most
-    floor: float = 0.8  # share of what oldest first would find on each site
+    explore: float = 0.03
     wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
 
     def __post_init__(self) -> None:
-        self.exploration = Exploration(self.explore)
+        self.scouting = Scouting(self.explore)
         self.belief = Belief(self.seed, self.every)
         self._importance: FloatArray | None = None
         self._round = 0
@@ -125,49 +120,21 @@ class Learned(Named):
         if len(taken):
             self._threshold = float(ranking[taken].min())
         if self._round > 1:
+            self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
             return taken
-        margin = self._margin(memory, ranking)
-        claimed = self._claim(memory, ranking, taken, margin, size)
-        taken = np.concatenate([taken[: size - len(claimed)], claimed])
-        sent = self._explore(memory, taken, margin, size - len(claimed))
-        by_score = taken[: size - len(claimed) - len(sent)]
-        return np.concatenate([by_score, claimed, sent])
+        sent = self._choose_scouts(memory, taken, size)
+        return np.concatenate([taken[: size - len(sent)], sent])
 
-    def _margin(self, memory: Memory, ranking: FloatArray) -> float:
-        """Return the mean chance of the last pages that the budget reaches by their scores."""
-        pages = np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        reached = min(self._budget, len(pages))
-        if not reached:
-            return 0.0
-        best = pages[np.argpartition(-ranking[pages], reached - 1)[:reached]]
-        last = best[np.argsort(ranking[best], kind="stable")[: max(1, int(MARGIN * reached))]]
-        return float(self._score[last].mean())
-
-    def _claim(self, memory: Memory, ranking: FloatArray, taken: PageIds, margin: float, size: int) -> PageIds:
-        """Return the pages of sites that are owed visits (policies.learned.floor)."""
-        if not self.floor:
+    def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
+        """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
+        count = self.scouting.due(self._budget, size)
+        if not count:
             return NO_PAGES
-        past, pages = self.belief.history, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        visits, share = self._budget / max(len(pages), 1), self.floor * max(0.0, 1.0 - margin / DEAR)
-        left = owed(pages, memory.site, self._score, past.last, past.before, self.belief.cycle, visits, share)
-        left -= np.bincount(memory.site[taken], self._score[taken], minlength=len(left))[: len(left)]
-        pages = pages[left[memory.site[pages]] > 0.0]
-        pages = pages[~np.isin(pages, taken)]
-        order = pages[np.lexsort((memory.tie[pages], -ranking[pages]))]
-        return claim(order, memory.site, self._score, left, int(CLAIMED * size))
-
-    def _explore(self, memory: Memory, taken: PageIds, margin: float, size: int) -> PageIds:
-        """Return this cycle's visits for what they tell: in the first round, so that the others can follow."""
         belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        known = Known(
-            self._score,
-            belief.cycle - belief.history.last.astype(np.float64),
-            belief.places.ids[:, EXPLORED],
-            memory.tie,
-            belief.evidence.awake(belief.cycle),
-            belief.evidence.pace,
-        )
-        return self.exploration.choose(known, pages, taken, margin, self._budget, size)
+        groups, quiet = belief.places.ids[:, SCOUTED], belief.evidence.quiet(belief.cycle)
+        sent = scouts(pages, groups, taken, belief.history.last, memory.tie, quiet, count)
+        self.scouting.watch(sent=sent)
+        return sent
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -176,7 +143,7 @@ class Learned(Named):
         if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
             self.belief.meet(memory)
         self.belief.learn(visits, self._score)
-        self.exploration.learn(visits)
+        self.scouting.observe(visits)
 
     def begin(self, memory: Memory, at: float) -> None:
         """Place pages that have become known, and open the cycle."""
@@ -185,12 +152,8 @@ class Learned(Named):
         self._score = grown(self._score, len(memory), 0.0)
         if memory.cycle != self.belief.cycle:
             self._round = 0
+            self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What exploring has cost and brought."""
-        return (str(self.exploration),) if self.exploration.visits else ()
 
     # -- explaining ------------------------------------------------------------------------------------------------
 
@@ -213,14 +176,8 @@ class Learned(Named):
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting,
-    objective: str = "changes",
-    rounds: int = 8,
-    every: int = 3,
-    explore: Share = 0.1,
-    floor: Share = 0.8,
-    wait: int = 0,
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
 ) -> Policy:
-    if rounds < 1 or every < 1 or wait < 0:
-        raise ValueError("rounds and every are at least 1, wait at least 0")
-    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, floor, wait)
+    if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
+        raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, wait)

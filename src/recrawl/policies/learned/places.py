@@ -5,7 +5,6 @@
     parent      the directory above its own
     directory   its own directory
     name        its file name, on the whole site (index.html, README.md, one language's version)
-    shape       the form of its path on the site: 2021/05/some-name.html has the form year/number/word.html
     cohort      the pages of its site whose last change was found in the same cycle as its own
 
 A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. Cohorts
@@ -24,16 +23,13 @@ from recrawl.hashing import mix
 from recrawl.policies.learned.page_history import History
 from recrawl.urls.urlindex import UrlIndex
 
-LEVELS = ("site", "section", "parent", "directory", "name", "shape", "cohort")
-SITE, SECTION, PARENT, DIRECTORY, NAME, SHAPE, COHORT = range(7)
+LEVELS = ("site", "section", "parent", "directory", "name", "cohort")
+SITE, SECTION, PARENT, DIRECTORY, NAME, COHORT = range(6)
 PLACED = COHORT  # how many of them a page's address decides
 
 PLACED_AT_ONCE = 50_000  # pages
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBER = re.compile(r"v?[\d._-]+", re.I)  # days, dates, versions
-_ENDING = re.compile(r"[a-z]{1,8}", re.I)
 
 
 class Places:
@@ -82,17 +78,7 @@ def _keys(path: str) -> tuple[str, ...]:
     """Return the page's key at each level."""
     parts = (_INDEX.sub("", path) or path).lstrip("/").split("/")
     directories, name = parts[:-1], parts[-1]
-    shape = "/".join(_form(part) for part in parts)
-    return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name, shape
-
-
-def _form(part: str) -> str:
-    """Return what sort of word a part of a path is, with its ending: year, number or word."""
-    stem, dot, ending = part.rpartition(".")
-    if not dot or not _ENDING.fullmatch(ending):
-        stem, dot, ending = part, "", ""
-    sort = "year" if _YEAR.fullmatch(stem) else "number" if _NUMBER.fullmatch(stem) else "word"
-    return sort + dot + ending
+    return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name
 
 
 def _name(level: int, key: str) -> str:
@@ -100,6 +86,4 @@ def _name(level: int, key: str) -> str:
         return "this site"
     if level == NAME:
         return f"pages named {key}"
-    if level == SHAPE:
-        return f"pages with addresses like {key}"
     return f"/{key}/" if key else "/"

@@ -8,7 +8,7 @@ Changes of a page come at a constant rate r a cycle. A visit after a gap of g cy
 The prior of r follows m, the pace of the page's surroundings. It comes from the places above the page, each shrunk to
 the one above it, C being the changes found there in E cycles of exposure:
 
-    m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, shape, parent, directory
+    m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, parent directory, directory
 
 It is a gamma distribution with the mean m and the shape a, its density proportional to r^(a-1) exp(-b r) with b = a / m
 (if no gap held two changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the
@@ -31,9 +31,9 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
-from recrawl.policies.learned.evidence import ASKED_AT, CHANGES, EXPOSURE, Evidence, remembered
+from recrawl.policies.learned.evidence import CHANGES, EXPOSURE, Evidence
 from recrawl.policies.learned.page_history import RATES, History
-from recrawl.policies.learned.places import DIRECTORY, PARENT, SHAPE, SITE, Places
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SITE, Places
 from recrawl.policies.learned.rates import LOG_RATES, Rates, tilted
 
 FITTED = 0.0  # in place of a gamma's shape: the fitted distribution
@@ -61,14 +61,14 @@ class Prior:
         """Return p0 of each page."""
         return self._given((self.shape, self.strength), pages, places, evidence, history, cycle)
 
-    def refit(self, places: Places, evidence: Evidence, history: History, cycle: int) -> None:
+    def refit(self, places: Places, evidence: Evidence, history: History) -> None:
         """Fit the distribution of rates to all that was seen: before a cycle, so that its choices know of it."""
         held = np.flatnonzero(history.visits)
         if not len(held):
             return
         sample = held[:: max(1, len(held) // PAGES)]
         strength = min((loss, s) for loss, (a, s) in zip(self._loss, GRID, strict=True) if a == FITTED)[1]
-        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength, cycle)
+        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength)
         self.rates.fit(sample, means, history.likelihood)
 
     def fit(
@@ -95,7 +95,7 @@ class Prior:
         cycle: int,
     ) -> FloatArray:
         shape, strength = options
-        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength, cycle)
+        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength)
         if shape == FITTED:
             mean = self.rates.scaled(mean)
         table = self.rates.tilts, self.rates.log_means
@@ -103,14 +103,13 @@ class Prior:
 
 
 @kernel
-def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float, cycle: int) -> FloatArray:
+def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float) -> FloatArray:
     out = np.empty(len(pages))
     for i in range(len(pages)):
         rate = base
-        for level in (SITE, SHAPE, PARENT, DIRECTORY):
+        for level in (SITE, PARENT, DIRECTORY):
             g = groups[ids[pages[i], level]]
-            kept = remembered(cycle - g[ASKED_AT])
-            rate = (kept * g[CHANGES] + strength * rate) / (kept * g[EXPOSURE] + strength)
+            rate = (g[CHANGES] + strength * rate) / (g[EXPOSURE] + strength)
         out[i] = rate
     return out
 

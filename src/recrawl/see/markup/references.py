@@ -11,7 +11,7 @@ _MOST_DIGITS = 7  # of the largest code point, 1114111
 _MOST_KNOWN = 4_096
 
 
-class _Known(dict[str, str]):
+class _NamedCharacters(dict[str, str]):
     """What the references met so far stand for."""
 
     def __missing__(self, reference: str) -> str:
@@ -21,7 +21,7 @@ class _Known(dict[str, str]):
         return found
 
 
-_KNOWN = _Known()
+_KNOWN = _NamedCharacters()
 
 
 def plain(said: bytes) -> str:

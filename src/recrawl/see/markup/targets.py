@@ -129,7 +129,10 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
         start, end = hrefs[row, 0], hrefs[row, 1]
         if source[start] == 35:  # a place on the page itself
             continue
+        whole = end
         end, value = _cut(source, start, end)
+        if end < whole and source[end - 1] <= 32:  # white space before a fragment is part of the address
+            end = whole
         slot, fresh = np.int64(value >> np.uint64(20)) & (slots - 1), True
         for _ in range(_PROBES):  # a page may be made so that hashes collide: beyond this many a target counts as new
             known = table[slot]
