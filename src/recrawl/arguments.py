@@ -109,7 +109,7 @@ def spell(name: str, make: Callable[..., Any], values: dict[str, Any]) -> str:
 
 
 def _number(word: str) -> float:
-    """Read a finite number, NaN where the word is none."""
+    """Read a finite number; NaN if the word is not one."""
     try:
         value = float(word)
     except ValueError:

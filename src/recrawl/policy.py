@@ -113,7 +113,7 @@ class Around(Named):
         self.policy.begin(memory, at)
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let the inner policy learn, whoever chose the visits."""
+        """Let the inner policy learn, whichever policy chose the visits."""
         self.policy.learn(memory, visits)
 
 

@@ -108,7 +108,7 @@ add_sink = sinks.add
 
 
 def lines(events: Sequence[Event]) -> bytes:
-    """Return events as JSON lines; strangers' text is escaped, so none of it ends a line or steers a terminal."""
+    """Return events as JSON lines; text from the web is escaped, so none of it ends a line or controls a terminal."""
     return b"".join(json.dumps(event).encode() + b"\n" for event in events)
 
 

@@ -1,4 +1,4 @@
-"""Add pages to a crawl, whoever holds it: directly, or by a queue that the process that holds it reads.
+"""Add pages to a crawl: directly, or by a queue that the running process reads before its next cycle.
 
 Sitemaps are read through the crawl's own gate and robots.txt, as every request of a crawl. A sitemap may name pages of
 its own site; those of strangers are added only where the settings' scope admits them.

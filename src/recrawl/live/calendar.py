@@ -1,4 +1,4 @@
-"""The crawl's own clock: never goes back, and its waits end when the crawl is told to stop."""
+"""The crawl's own clock: never goes back, and its waits end when the crawl is asked to stop."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Calendar:
         return self._clock.monotonic_s()
 
     async def sleep(self, seconds: float) -> None:
-        """Wait; when the crawl is told to stop, whoever waits is cancelled: it has not begun what it waits for."""
+        """Sleep; raise CancelledError as soon as the crawl is asked to stop."""
         if self.stopping.is_set():
             raise asyncio.CancelledError
         sleeper = asyncio.ensure_future(self._clock.sleep(seconds))

@@ -4,7 +4,7 @@
         print(event["type"], event["url"], event["diff"])
 
 An event is a JSON object (docs/event.schema.json), the same for everyone. Its id is the visit's number, so it names the
-event for ever: whoever gets it twice can tell. Reading is in constant memory and never holds up the crawl.
+event for ever: a receiver that gets it twice can tell. Reading is in constant memory and never holds up the crawl.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 HOSTS_AT_ONCE = 256
-DRAIN_S = 8.0  # how long visits under way may take when the crawl is told to stop
+DRAIN_S = 8.0  # how long visits under way may take when the crawl is asked to stop
 PATIENCE_S = 10.0
 
 
@@ -65,7 +65,7 @@ class Lanes:
                 timeout = min(0.5, max(0.01, end_s - loop.time())) if new else None
                 done, _ = await asyncio.wait(waited, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
                 self._collect(done)
-            if self._tasks:  # told to stop
+            if self._tasks:  # asked to stop
                 await asyncio.wait(self._tasks.values(), timeout=DRAIN_S)
         finally:
             stop.cancel()

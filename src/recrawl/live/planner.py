@@ -305,7 +305,7 @@ class Planner:
             self.store.release(leases)
 
     def release_all(self) -> None:
-        """Give back everything that is leased: whoever had it is gone."""
+        """Release every lease: the process that held them is gone."""
         with self.store.transaction():
             self.store.release_all()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class JournalledSession(Session):
-    """A session that writes its visits to the log, and to whoever looks on."""
+    """A session that writes its visits to the log and shows them to a view."""
 
     def __init__(self, directory: CrawlDirectory, policy: str, plan: Plan, clock: Clock, journal: Journal) -> None:
         self.journal = journal
@@ -47,7 +47,7 @@ def open_session(
 
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
-    """Run so many cycles, or until the session is told to stop."""
+    """Run so many cycles, or until the session is asked to stop."""
     from recrawl.live.facade import RunResult
 
     journal, done, told = session.journal, 0, set[str]()

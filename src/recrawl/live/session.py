@@ -180,13 +180,13 @@ class Session:
         return self.clock.now() if last is None or self.at_once or self.store.running() else last + self.plan.cycle_days
 
     def wait_until(self, at: float) -> None:
-        """Sleep until a day comes, or the crawl is told to stop; the calendar is looked at again every minute."""
+        """Sleep until a day comes, or the crawl is asked to stop; the calendar is looked at again every minute."""
         while (left_s := (at - self.clock.now()) * DAY_S) > 0 and not self.stopped:
             with suppress(asyncio.CancelledError):
                 self.runner.run(self.clock.sleep(min(left_s, LOOK_AGAIN_S)))
 
     def run_cycle(self) -> bool:
-        """Run the next cycle, or what is left of the one that was interrupted; False if told to stop meanwhile."""
+        """Run the next cycle, or what is left of the one that was interrupted; False if asked to stop meanwhile."""
         with told(self.directory.state):
             try:
                 self._run_cycle()

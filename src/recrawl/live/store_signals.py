@@ -65,7 +65,7 @@ class StoredSignals:
         return [page for (page,) in rows]
 
     def judge_signals(self, outcomes: Sequence[tuple[int, int]]) -> None:
-        """Count whether what sites said of visited pages (page, outcome) was so, and wait for these no more."""
+        """Count which announcements of the visited pages (page, outcome) were true, and clear them."""
         if self.db.execute("select 1 from announced where pending limit 1").fetchone() is None:
             return
         places = ", ".join("?" * len(outcomes))

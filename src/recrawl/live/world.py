@@ -41,7 +41,7 @@ LEAST_S = 1e-3  # a host takes no more than a thousand requests a second
 
 
 class StoppedError(Exception):
-    """The crawl was told to stop; what was visited is recorded, the rest is still planned."""
+    """The crawl was asked to stop; what was visited is recorded, the rest is still planned."""
 
 
 class LiveWorld:
@@ -128,7 +128,7 @@ class LiveWorld:
         return task.result()
 
     def visit(self, pages: PageIds, at: float) -> Visits:
-        """Visit the pages, as long as the round lasts; raises StoppedError if the crawl is told to stop meanwhile."""
+        """Visit the pages, as long as the round lasts; raises StoppedError if the crawl is asked to stop meanwhile."""
         self._round += 1
         chosen = dict(zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True))
         with self.store.transaction():

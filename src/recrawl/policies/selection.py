@@ -28,7 +28,7 @@ _STRICT: ContextVar[bool] = ContextVar("strict", default=False)
 
 @contextmanager
 def strict_scores() -> Iterator[None]:
-    """Let a score that is not a number be an error, for whoever has another policy to turn to."""
+    """Raise on NaN scores in this context; used by Guarded, which has a fallback."""
     token = _STRICT.set(True)
     try:
         yield

@@ -244,5 +244,5 @@ class ExpertTrial:
 
 
 def _right(said: FloatArray, truth: BoolArray) -> FloatArray:
-    """1 where a positive number was said of a change or another of none, else 0."""
+    """1 where the sign of the prediction agrees with the outcome, else 0."""
     return ((said > 0) == truth).astype(np.float64)

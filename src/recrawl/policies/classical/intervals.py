@@ -1,6 +1,6 @@
 """Crawlers that give every page an interval and visit it when it is due.
 
-Each keeps books of its own: a page's interval and the instant it is next due, written after every visit by the rule of
+Each keeps per page an interval and the instant it is next due, written after every visit by the rule of
 that crawler. In a cycle the due pages are visited, the more important first, then the longest due; what is left of the
 budget stays unspent, as in these crawlers, or with `fill` goes to the pages due next. The default constants are those
 that the projects ship.

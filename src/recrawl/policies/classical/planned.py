@@ -44,7 +44,7 @@ class Remembered:
 
 
 class Likeliest(GapLog):
-    """The maximum-likelihood rates of `predict.gaps`."""
+    """The maximum-likelihood rates of `policies.classical.gaps`."""
 
     def per_cycle(self, memory: Memory) -> FloatArray:
         """Return the rates a day times the days of a cycle."""

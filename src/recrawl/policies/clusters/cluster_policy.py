@@ -1,6 +1,6 @@
 """Cluster-level sampling (CLS; Tan et al. 2007): pages that look alike are sampled together.
 
-Pages with a copy are clustered by their features (describe.features) by repeated bisection. In every cycle the pages
+Pages with a copy are clustered by their features (page_features.py) by repeated bisection. In every cycle the pages
 nearest a cluster's centre are its sample; the mean over the sample of phi = 1 - exp(-lambda), with lambda by one of
 the estimators nad, sad, aad, gad over each page's own visits, is the cluster's chance of change. A page that was never
 compared with a copy has its cluster's chance, not 0. New pages join the cluster of the nearest centre; every so many

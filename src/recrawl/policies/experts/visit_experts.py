@@ -1,4 +1,4 @@
-"""Experts that learn from visits: the SVMs of `predict.experts` where only some pages are seen each cycle.
+"""Experts that learn from visits: the SVMs of papers.experts where only some pages are seen each cycle.
 
 For a page with enough visits of both outcomes, each visit is an example: what was known before it, and whether it found
 a change. One SVM learns from the page's own features (2D); with related pages one SVM for each of them learns from that

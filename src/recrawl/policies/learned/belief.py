@@ -1,8 +1,7 @@
-"""What is thought of every page: its past, its surroundings, and the chance that it has changed.
+"""The state of knowledge about every page: its history, its groups' evidence, and the probability of a change.
 
-A visit is learnt from before it is taken in: the rows of the model (predict.hazard) and the judgement of the prior
-(predict.prior) are what was known just before it. Only then do the page's own past (describe.history) and what is known
-of its groups (describe.evidence) move on.
+Prequential: each visit first becomes a training example described by the state before it (hazard.py, prior.py); then it
+updates the page's history (page_history.py) and its groups' counts (evidence.py).
 """
 
 from __future__ import annotations

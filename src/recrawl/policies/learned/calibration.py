@@ -1,12 +1,11 @@
-"""Chances that mean what they say: how far the trees are trusted beside the prior, and a correction of the odds.
+"""Calibration: the weight of the trees beside the prior (stacking), and a logistic correction of the odds.
 
     logit p = a + b (logit p0 + w trees),  0 <= w <= 1
 
 a, b and b w maximise the likelihood of the latest predictions, each made before the visit that it is about, with a
 normal prior around a = 0, b = w = 1 that is worth some visits (stacking, Wolpert 1992, with the logistic correction of
-Platt 1999). Trees that know nothing beyond the prior so lose their say. They never get more than they were trained to
-have: visits are made where the sum is high, and among those the trees' part looks more telling than it is. a and b do
-not touch the order.
+Platt 1999). Trees that add nothing get a weight w near 0. w is capped at 1, because visited pages are selected for a
+high sum, which biases the regression towards the trees. a and b do not change the order.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Look around: what visits found in each group of pages, and what of it a page has not been asked about yet.
+"""Visit and change counts per group of pages, in total and since each page's own last visit.
 
 Per group g: changes C and exposure E (cycles between visits) of all time, the same with a half-life, visits and changes
 in this cycle, and running totals. A page keeps a copy of its groups' totals from its own last visit, so "since my

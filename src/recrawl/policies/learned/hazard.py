@@ -1,8 +1,8 @@
 """The chance that a page has changed since our last visit, learnt on line from the crawl's own visits.
 
-A Bayes prior p0 is there from the first cycle (predict.prior). Gradient boosting (LightGBM) learns what the prior does
+A Bayes prior p0 is there from the first cycle (prior.py). Gradient boosting (LightGBM) learns what the prior does
 not know, as an offset on its log-odds, and what came of earlier predictions says how far it is trusted
-(predict.calibration):
+(calibration.py):
 
     logit p = a + b (logit p0 + w trees(features))
 
@@ -121,7 +121,7 @@ class Hazard:
             assert self.model is not None
             trees = self.model.predict(rows, raw_score=True, num_threads=1) if len(rows) else np.zeros(0)
             if not np.isfinite(trees).all():
-                raise FloatingPointError("the model returned a number that is none")
+                raise FloatingPointError("the model returned NaN or infinity")
         except Exception as wrong:
             self._fail(wrong)
             return None

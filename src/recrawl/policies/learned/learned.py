@@ -1,10 +1,10 @@
 """The `learned` policy: look back, look around, look now, and explore.
 
 A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
-rounds before, have shown (predict.belief); a round takes only so many pages of one site and directory, twice as many as
+rounds before, have shown (belief.py); a round takes only so many pages of one site and directory, twice as many as
 have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
 first round scores every page; later ones score the best candidates again, and the pages of groups in which more
-changed than was expected. A share of the budget scouts groups that the scores leave out (schedule.scouts), before all
+changed than was expected. A share of the budget scouts groups that the scores leave out (scouts.py), before all
 else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
 """
 

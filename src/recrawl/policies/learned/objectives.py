@@ -10,7 +10,7 @@ independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with
     freshness   (1 - (1 + x) exp(-x)) / D                a(s) = 1 - exp(-D s), the chance of being stale
     age         t^2 / 2 - (1 - (1 + x) exp(-x)) / D^2    a(s) = s - (1 - exp(-D s)) / D, the expected age
     balanced    p f^BALANCE, f the index of freshness: found changes and fresh copies at once, whatever the unit of time
-    links       p times the new links expected of a change (predict.linkyield)
+    links       p times the new links expected of a change (linkyield.py)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
 """

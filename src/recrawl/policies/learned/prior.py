@@ -1,7 +1,7 @@
 """The chance of a change in closed form, from the first cycle on: a Bayes estimate of each page's own rate.
 
 Changes of a page come at a constant rate r a cycle. A visit after a gap of g cycles finds a change with chance
-1 - exp(-r g), whatever the number of changes, so visits at irregular intervals give the likelihood (describe.history)
+1 - exp(-r g), whatever the number of changes, so visits at irregular intervals give the likelihood (page_history.py)
 
     L(r) = product over visits of 1 - exp(-r g) where it found a change, exp(-r g) where not
 
@@ -12,7 +12,7 @@ the one above it, C being the changes found there in E cycles of exposure:
 
 It is a gamma distribution with the mean m and the shape a, its density proportional to r^(a-1) exp(-b r) with b = a / m
 (if no gap held two changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the
-pages themselves have shown (predict.rates). The chance that the page has changed t cycles after its last visit is
+pages themselves have shown (rates.py). The chance that the page has changed t cycles after its last visit is
 p0 = 1 - E[exp(-r t)] under the posterior, a sum over a grid of rates.
 
 The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit

@@ -1,6 +1,6 @@
 """How the rates of pages are distributed, fitted to what their visits showed (empirical Bayes).
 
-A distribution on the grid of rates (describe.history), w_k for the rate r_k, has the tilts
+A distribution on the grid of rates (page_history.py), w_k for the rate r_k, has the tilts
 
     w_k(theta) proportional to w_k r_k^theta        with the mean m(theta) = sum of w_k(theta) r_k
 

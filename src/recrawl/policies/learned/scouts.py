@@ -1,12 +1,12 @@
-"""Scouts: visits to groups of pages that nobody has asked of late, so that what they find can be followed.
+"""Scouts (exploration): visits to groups of pages that were not visited lately, so that later rounds can follow.
 
 The pages of a directory tend to change together, so one answer speaks for many. What an answer is worth grows with the
 number of pages it speaks for and with the time in which they may have changed unnoticed:
 
     worth(g) = pages of g that may be visited * cycles since the last visit to any page of g
 
-One page a group is asked, the one that has waited longest. Groups that the scores ask anyway, or that were asked a few
-cycles ago, need no scout.
+One page per group is visited, the one that has waited longest. Groups that the scores visit anyway, or that were
+visited a few cycles ago, need no scout.
 
 The share of the budget that scouts get grows while what they led to beats the last pages that the scores chose, and
 shrinks otherwise. A scout that found a change led to all the changes that the cycle then found in its directory.
@@ -22,7 +22,7 @@ from recrawl.compiled import kernel
 from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
-QUIET = 4.0  # cycles: of a group that was asked later than that we know enough (the half-life of describe.evidence)
+QUIET = 4.0  # cycles: groups visited more recently than this need no scout (the half-life in evidence.py)
 SHARE_MIN, SHARE_MAX = 0.005, 0.1
 GROW, SHRINK = 1.05, 0.9  # of the share: scouts have to win two times of three to stay
 

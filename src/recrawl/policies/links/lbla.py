@@ -1,11 +1,11 @@
 """The `lbla` policy: look back at a page's new links, look around at those of its related pages (Dang et al. 2022).
 
 Before each cycle every page is described by the new links that its own visits found and by those of the 30 pages whose
-words are most like its own (describe.linkhistory), and scored by the new links to expect of a visit (predict.linkmean).
+words are most like its own (linkhistory.py), and scored by the new links to expect of a visit (linkmean.py).
 The models are trained anew every few cycles, on the crawl's own visits. Related pages are found among the copies at
 hand, and again when these have grown by a quarter. A share of the budget goes to the longest unvisited pages.
 
-With an objective other than new links the chance of a change is learnt from the same features (predict.hazard).
+With an objective other than new links the chance of a change is learnt from the same features (hazard.py).
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class LinkMean:
             ]
             learnt = np.exp(_log(prior) + np.clip(np.concatenate(parts), -REACH, REACH))
             if not np.isfinite(learnt).all():
-                raise FloatingPointError("the model returned a number that is none")
+                raise FloatingPointError("the model returned NaN or infinity")
         except Exception as wrong:
             self._fail(wrong)
             return prior

@@ -25,7 +25,7 @@ By = Literal["nnl-av", "nnl-pr", "ccr"]
 
 
 class LinkWatcher(Named):
-    """A policy that keeps the history of new links; what it chooses by is its own affair."""
+    """The base of policies that rank pages by their history of new links."""
 
     def __init__(self) -> None:
         self.history = LinkHistory()
