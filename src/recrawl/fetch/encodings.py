@@ -35,21 +35,26 @@ class _Step(Protocol):
     def waiting(self) -> int: ...
 
 
-class _Inflate:
-    """gzip (any number of members) and deflate (with or without the zlib wrapper)."""
+class _Buffered:
+    """Bytes that wait for a decoder."""
 
-    def __init__(self, name: str) -> None:
-        self.gzip = name == "gzip"
-        self._inflater: Any = zlib.decompressobj(31) if self.gzip else None
-        self._waiting = b""
-        self._members = 0
-        self.finished = False
+    _waiting = b""
+    finished = False
 
     def feed(self, data: bytes) -> None:
         self._waiting += data
 
     def waiting(self) -> int:
         return len(self._waiting)
+
+
+class _Inflate(_Buffered):
+    """gzip (any number of members) and deflate (with or without the zlib wrapper)."""
+
+    def __init__(self, name: str) -> None:
+        self.gzip = name == "gzip"
+        self._inflater: Any = zlib.decompressobj(31) if self.gzip else None
+        self._members = 0
 
     def take(self) -> bytes:
         while True:
@@ -72,17 +77,9 @@ class _Inflate:
                 return out
 
 
-class _Brotli:
+class _Brotli(_Buffered):
     def __init__(self) -> None:
         self._decoder: Any = brotli.Decompressor()
-        self._waiting = b""
-        self.finished = False
-
-    def feed(self, data: bytes) -> None:
-        self._waiting += data
-
-    def waiting(self) -> int:
-        return len(self._waiting)
 
     def take(self) -> bytes:
         if self.finished:
@@ -95,22 +92,14 @@ class _Brotli:
         return out
 
 
-class _Zstd:
+class _Zstd(_Buffered):
     def __init__(self) -> None:
         self._decoder = self._fresh()
-        self._waiting = b""
         self._frames = 0
-        self.finished = False
 
     @staticmethod
     def _fresh() -> zstd.ZstdDecompressor:
         return zstd.ZstdDecompressor(options={zstd.DecompressionParameter.window_log_max: _WINDOW_LOG})
-
-    def feed(self, data: bytes) -> None:
-        self._waiting += data
-
-    def waiting(self) -> int:
-        return len(self._waiting)
 
     def take(self) -> bytes:
         while True:
