@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -42,17 +43,20 @@ def crawl(web: tuple[ReplayServer, Days], tmp_path_factory: pytest.TempPathFacto
     return Crawl.open(folder, clock=calendar)
 
 
-def test_a_crawl_run_in_one_go_is_the_same(crawl: Crawl, web: tuple[ReplayServer, Days], tmp_path: Path) -> None:
-    """Kept open between cycles or opened anew for each, a crawl visits the same pages in the same order."""
+def test_a_crawl_run_in_one_go_is_the_same(web: tuple[ReplayServer, Days], tmp_path: Path) -> None:
+    """Kept open between cycles or opened anew for each, a crawl visits the same pages in the same cycles."""
     server, calendar = web
-    other = Crawl.create(tmp_path / "news", settings("learned"), clock=calendar)
-    calendar.day = 0.0
-    other.add(*seeds(server))
-    for cycle in range(1, CYCLES + 1):
-        calendar.day = 7.0 * cycle
-        other.run(cycles=1)
-    with crawl.reading() as one, other.reading() as two:
-        rows = [[(v["url"], v["cycle"], v["outcome"]) for v in store.all_visits()] for store in (one, two)]
+    rows = []
+    for name in ("kept", "opened"):
+        calendar.day = 0.0
+        crawl = Crawl.create(tmp_path / name, settings("bayes"), clock=calendar)
+        crawl.add(*seeds(server))
+        with crawl if name == "kept" else nullcontext():
+            for cycle in range(1, CYCLES + 1):
+                calendar.day = 7.0 * cycle
+                crawl.run(cycles=1)
+        with crawl.reading() as store:  # several hosts are asked at once, so the order within a cycle is not told
+            rows.append(sorted((v["cycle"], v["url"], v["outcome"]) for v in store.all_visits()))
     assert rows[0] == rows[1]
 
 
