@@ -178,11 +178,6 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         """Return the names of all hosts by number."""
         return dict(self.db.execute("select host, name from hosts order by host").fetchall())
 
-    def hosts_added(self) -> list[str]:
-        """Return the hosts of pages that the user added; hosts that were merely met are not among them."""
-        ask = "select name from hosts where host in (select distinct host from pages where found_on is null)"
-        return [name for (name,) in self.db.execute(ask)]
-
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
         ask = "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
