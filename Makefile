@@ -7,15 +7,16 @@ BENCH_STAMP := $(VENV)/.installed-bench
 DOCS_STAMP := $(VENV)/.installed-docs
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench results docs clean
+.PHONY: demo test lint bench results docs release-check clean
 
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
-# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers.
+# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers. One thread each:
+# threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute.
 WORKERS ?= 2
 test: lint
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -61,6 +62,14 @@ else
 	$(BIN)/python -m pip install --quiet -e '.[dev,docs]'
 endif
 	@touch $@
+
+release-check: $(STAMP)
+ifdef UV
+	uv pip install --python $(BIN)/python -e '.[dev,release]'
+else
+	$(BIN)/python -m pip install --quiet -e '.[dev,release]'
+endif
+	$(BIN)/python packaging/release_check.py
 
 clean:
 	rm -rf $(VENV) demo site .pytest_cache .mypy_cache .ruff_cache

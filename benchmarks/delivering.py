@@ -106,7 +106,7 @@ def _crawl(urls: list[str], folder: Path, sink: bool) -> float:
     child = subprocess.Popen(words, stderr=subprocess.DEVNULL) if sink else None
     try:
         with Session(directory, "age", Plan(1.0, len(urls), warmup=0)) as session:
-            pages, cpu_s, _ = timed(lambda: int(session.run_cycle()) and len(session.world.recorder.rows))
+            pages, cpu_s, _ = timed(lambda: int(session.run_cycle()) and session.store.visits_in(1))
     finally:
         if child is not None:
             child.terminate()

@@ -25,7 +25,8 @@ from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.ground import changed_in
 from recrawl.evolve.operators import breed, create
 from recrawl.evolve.population import FormulaPopulation, Leaves, new_dice
-from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, run_experiment
+from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol
+from recrawl.papers.gp4c.gp4c_trials import run_experiment
 from recrawl.plan import Plan
 from recrawl.policies.formulas.closure import CUT, EXP_CUT
 from recrawl.policies.formulas.expression import Tree

@@ -154,10 +154,10 @@ def _recrawl(urls: list[str], out: Any, *, again: bool) -> None:
             store.add_pages(urls, [host_of(url) for url in urls], 0.0)
         store.close()
         with Session(directory, "age", Plan(1.0, len(urls), warmup=0)) as session:
-            measured = timed(lambda: int(session.run_cycle()) and len(session.world.recorder.rows))
+            measured = timed(lambda: int(session.run_cycle()) and session.store.visits_in(session.memory.cycle))
             if again:
-                session.plan = Plan(1e-9, len(urls), warmup=0)
-                measured = timed(lambda: int(session.run_cycle()) and len(session.world.recorder.rows))
+                session.settings = Plan(1e-9, len(urls), warmup=0)
+                measured = timed(lambda: int(session.run_cycle()) and session.store.visits_in(session.memory.cycle))
             kinds = session.store.db.execute("select outcome, count(*) from visits group by 1").fetchall()
             links = session.store.db.execute("select sum(count) from first_links").fetchone()[0]
         known = len(session.store.index)

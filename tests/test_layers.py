@@ -11,6 +11,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "recrawl"
 LAYERS = [
     {
         "errors",
+        "client",
         "columns",
         "compiled",
         "hashing",
@@ -39,7 +40,7 @@ LAYERS = [
     {"evolve"},
     {"live"},
     {"deliver"},
-    {"papers", "demo", "scrapy"},
+    {"papers", "demo", "scrapy", "serve", "urlfrontier"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -11,7 +12,10 @@ from typing import Any
 
 import pytest
 
+from recrawl.cli import main
 from recrawl.live import settings_template
+from support.receiver import Receiver
+from support.served_crawls import serving
 
 README = Path(__file__).parent.parent / "README.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
@@ -66,3 +70,32 @@ def test_the_five_uses_of_the_front_door(
     assert "likely to have changed" in explained
     assert "http://example.org/week" in explained
     assert "oracle" in history
+
+
+def commands() -> list[list[str]]:
+    """The commands of the section "Six commands", as words."""
+    section = README.read_text(encoding="utf-8").split("## Six commands")[1].split("##")[0]
+    return [shlex.split(line, comments=True) for line in section.splitlines() if line.startswith("    ")]
+
+
+@pytest.mark.usefixtures("example_org")
+def test_the_newcomers_six_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Install, init, add, run, see, get the changes: each command of the README runs as written.
+
+    Installing is checked by `make release-check`; the server gets a free port, and the webhook one that is listened to.
+    """
+    install, init, add, run, serve, deliver = commands()
+    assert install == ["pipx", "install", "recrawl[all]"]
+    monkeypatch.chdir(tmp_path)
+    for words in (init, add, run):
+        assert words[0] == "recrawl"
+        assert main(words[1:]) == 0, words
+    assert serve == ["recrawl", "serve", "-C", "news"]
+    with serving(Path("news")) as served:
+        assert "example.org" in served.get("/pages").body.decode()
+    receiver = Receiver()
+    with receiver:
+        words = [word.replace("http://127.0.0.1:9000", receiver.url.rsplit("/", 1)[0]) for word in deliver[1:]]
+        assert main(words) == 0
+    assert [event["type"] for event in receiver.events] == ["page.new", "page.new"]
+    assert receiver.events[0]["url"] == "http://example.org/"

@@ -76,9 +76,9 @@ def read(word: str, parameter: Parameter) -> Any:
             raise ValueError(f"{name} must be yes or no, not {word!r}")
         return word.lower() in _YES
     if kind == Days:
-        return _told(days_of, word, f"{name} must be a positive span of time such as 12h, 7d or 2w, not {word!r}")
+        return _parsed(days_of, word, f"{name} must be a positive span of time such as 12h, 7d or 2w, not {word!r}")
     if kind == Share:
-        return _told(share_of, word, f"{name} must be a share from 0 to 1, not {word!r}")
+        return _parsed(share_of, word, f"{name} must be a share from 0 to 1, not {word!r}")
     if kind in (float, int):
         value = _number(word)
         if math.isnan(value) or (kind is int and value != int(value)):
@@ -98,14 +98,14 @@ def show(value: Any, kind: Any) -> str:
 
 def spell(name: str, make: Callable[..., Any], values: dict[str, Any]) -> str:
     """Write the spec that makes this policy again, leaving out what is the default."""
-    said = []
+    parts = []
     for parameter in parameters(make):
         value = values.get(parameter.name, parameter.default)
         if parameter.required:
-            said.append(show(value, parameter.kind))
+            parts.append(show(value, parameter.kind))
         elif value != parameter.default:
-            said.append(f"{parameter.name}={show(value, parameter.kind)}")
-    return f"{name}({', '.join(said)})" if said else name
+            parts.append(f"{parameter.name}={show(value, parameter.kind)}")
+    return f"{name}({', '.join(parts)})" if parts else name
 
 
 def _number(word: str) -> float:
@@ -117,8 +117,8 @@ def _number(word: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def _told(read: Callable[[str], float], word: str, wrong: str) -> float:
+def _parsed(read: Callable[[str], float], word: str, message: str) -> float:
     try:
         return read(word)
     except InputError:
-        raise ValueError(wrong) from None
+        raise ValueError(message) from None

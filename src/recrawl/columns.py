@@ -40,6 +40,22 @@ def grown(column: npt.NDArray[Scalar], size: int, fill: float) -> npt.NDArray[Sc
     return longer
 
 
+def longer(column: npt.NDArray[Any], size: int, fill: float) -> npt.NDArray[Any]:
+    """Return the column with exactly `size` rows where it has fewer; new rows hold `fill`."""
+    if len(column) >= size:
+        return column
+    new = np.full((size, *column.shape[1:]), fill, dtype=column.dtype)
+    new[: len(column)] = column
+    return new
+
+
+def spans(first: IntArray, last: IntArray) -> PageIds:
+    """Concatenate the ranges `first[i]` to `last[i]`."""
+    counts = last - first
+    before = np.cumsum(counts) - counts
+    return np.repeat(first - before, counts) + np.arange(int(counts.sum()))
+
+
 def uniform(keys: npt.NDArray[Any], seed: int) -> FloatArray:
     """Return one reproducible draw from [0, 1) for every key."""
     return np.asarray((mix(keys, seed) >> np.uint64(11)).astype(np.float64) * 2.0**-53)

@@ -79,9 +79,9 @@ def _machine_code_of(function: Callable[..., Any]) -> Iterator[bool]:
 
 def cache_root() -> Path:
     """Return the folder that holds all machine code."""
-    told = os.environ.get("RECRAWL_CACHE")
+    chosen = os.environ.get("RECRAWL_CACHE")
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return (Path(told) if told else Path(home) / "recrawl") / "kernels"
+    return (Path(chosen) if chosen else Path(home) / "recrawl") / "kernels"
 
 
 @cache

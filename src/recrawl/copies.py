@@ -11,7 +11,7 @@ from recrawl.columns import FloatArray, PageIds
 
 
 class Copies(Protocol):
-    """The crawler's copies, one row a page; rows of pages without a copy mean nothing and must not be read."""
+    """The crawler's copies, one row per page; rows of pages without a copy mean nothing and must not be read."""
 
     def column(self, name: str) -> FloatArray | None:
         """Return a count of the copies (words, text_bytes, images, tables, ...); None where it is not recorded."""
@@ -23,10 +23,13 @@ class Copies(Protocol):
         """Return the cosine similarity of the words of the copy and of the copy before, at the last visit."""
 
     def links(self, taken_at: FloatArray) -> tuple[PageIds, PageIds] | None:
-        """Return source and target of the links between pages, on copies taken at these times (NaN: no copy)."""
+        """Return source and target of the links between pages, on copies taken at these times (NaN: no copy).
+
+        A target may be a page that the crawler has yet to hear of; whoever counts must leave those out.
+        """
 
     def word_vectors(self) -> npt.NDArray[np.float32] | None:
-        """Return unit vectors of what the first copies are about; None where words are not recorded."""
+        """Return unit vectors of what the copies are about; None where words are not recorded."""
 
     def hosts(self) -> npt.NDArray[np.object_]:
         """Return the name of each page's site."""

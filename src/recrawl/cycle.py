@@ -66,12 +66,12 @@ def run_cycle(
     opening = world.begin(memory.cycle, at, budget)
     memory.learn_of(opening.announced, at)
     policy.begin(memory, at)
-    most = None if discovery >= 1.0 else max(1, round(discovery * budget))
+    most = most_first_visits(discovery, budget)
     left, pages = budget - opening.spent, opening.planned
     rounds: list[Visits] = []
     while True:
         if not len(pages) and left > world.under_way:
-            pages = _chosen(memory, policy, left - world.under_way, at, most)
+            pages = chosen(memory, policy, left - world.under_way, at, most)
         if not len(pages) and not world.under_way:
             break
         visits = world.visit(pages, at)
@@ -85,7 +85,12 @@ def run_cycle(
     return rounds
 
 
-def _chosen(memory: Memory, policy: Policy, budget: int, at: float, most: int | None) -> PageIds:
+def most_first_visits(discovery: float, budget: int) -> int | None:
+    """How many visits of a cycle may go to pages without a copy, while there are others to visit; None: all."""
+    return None if discovery >= 1.0 else max(1, round(discovery * budget))
+
+
+def chosen(memory: Memory, policy: Policy, budget: int, at: float, most: int | None) -> PageIds:
     """Return what a policy chooses; where nothing else is left to visit, first visits beyond their share."""
     must_wait = memory.limit_first_visits(most)
     pages = _within_rules(memory, policy, budget, at)

@@ -23,10 +23,11 @@ class Bar(IntEnum):
     REFUSED = 3  # its address or port is not one to crawl
     REMOVED = 4  # by the user
     PAUSED = 5  # its host, by the user
-    HOST_DOWN = 6  # its host does not answer: one probe a cycle
+    HOST_DOWN = 6  # its host does not answer: one probe per cycle
     LEFT_ALONE = 7  # its host asked to be left alone for longer than this cycle waits
     HOST_FULL = 8  # its host can take no more requests before the cycle ends
     UNDER_WAY = 9  # chosen in this cycle, its answer is not in yet
+    ALIAS = 10  # another name of a page that we have a copy of: that one is visited instead
 
 
 class Bars:

@@ -4,7 +4,8 @@ RecrawlError
 ├── InputError          what the user gave cannot be used (exit code 2)
 │   ├── RecordingError  a recording's tables are missing, truncated or wrong
 │   ├── UnknownNameError an unknown policy, scorer, measure or preset
-│   ├── StoreError      a crawl's store is missing, locked, corrupt or of another version
+│   ├── StoreError      a crawl's store is missing, corrupt or of another version
+│   │   └── HeldError   another process holds the crawl
 │   └── OutputError     the place for the results cannot be written
 └── PolicyError         a policy broke its contract (chose a page it may not visit, ...)
 """
@@ -30,6 +31,10 @@ class UnknownNameError(InputError):
 
 class StoreError(InputError):
     """A crawl's store is missing, locked, corrupt or of another version."""
+
+
+class HeldError(StoreError):
+    """Another process holds the crawl."""
 
 
 class OutputError(InputError):

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from recrawl.errors import InputError
 
+log = logging.getLogger(__name__)
+
 EXTRAS = {
+    "pyarrow": "recording",
+    "scipy": "recording",
+    "lightgbm": "learned",
     "matplotlib": "report",
     "jinja2": "report",
     "markupsafe": "report",
     "sklearn": "papers",
     "threadpoolctl": "papers",
+    "prometheus_client": "serve",
     "scrapy": "scrapy",
+    "grpc": "urlfrontier",
+    "google": "urlfrontier",
     "ngboost": "ngboost",
     "sentence_transformers": "embeddings",
 }
@@ -25,7 +35,19 @@ def extras_named() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in EXTRAS:
+        line = extra_of(error)
+        if line is None:
             raise
-        raise InputError(f"this needs {package}: pip install 'recrawl[{EXTRAS[package]}]'") from None
+        raise InputError(f"this needs {line}") from None
+
+
+def extra_of(error: Exception) -> str | None:
+    """Return an absent optional package with the command that installs it; None for any other error."""
+    package = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return f"{package}: pip install 'recrawl[{EXTRAS[package]}]'" if package in EXTRAS else None
+
+
+@cache
+def note_without_trees(line: str) -> None:
+    """Write to the log, once per process, that models run without their trees; `line` is from extra_of."""
+    log.warning("no gradient boosting, so predictions are those of the prior alone; trees need %s", line)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, tie_order
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, longer, tie_order
 from recrawl.compiled import kernel
 from recrawl.copies import Copies
 from recrawl.eligibility import Bar, Bars, first_visits
@@ -24,12 +24,19 @@ COUNTED = (  # columns that the outcomes of visits move, in the order in which `
     *("n", "changes", "last_visit", "last_change", "last_cycle", "asked", "gone", "ring"),
     *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
 )
+GROWN = {  # every column with a row per page, and what a row holds of a page that is not known yet
+    **dict.fromkeys(("site", "tie", "n", "changes", "ring", "new_links", "known", "gone", "_admitted"), 0),
+    **dict.fromkeys(("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"), 0.0),
+    **dict.fromkeys(("first_seen", "last_visit", "last_change"), np.nan),
+    **dict.fromkeys(("last_cycle", "asked"), NEVER),
+    "importance": 1.0,
+}
 
 _CHANGED, _FIRST, _GONE, _FAILED = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE, Outcome.FAILED))
 
 
 class Memory:
-    """Columns of what was seen, one row a page; unknown pages have `known` False and mean nothing.
+    """Columns of what was seen, one row per page; unknown pages have `known` False and mean nothing.
 
     Cycles are numbered from 1; `last_cycle` 0 is the copy a crawl starts with. `n` counts the visits at which a
     change could have been seen (there was a copy to compare with), `changes` those that saw one.
@@ -72,6 +79,16 @@ class Memory:
     def __len__(self) -> int:
         return len(self.known)
 
+    def grow(self, pages: int, sites: int = 0) -> None:
+        """Make room for so many pages and sites in all; new rows are unknown pages, and what was seen stays."""
+        for name, fill in GROWN.items():
+            column = getattr(self, name)
+            if column is not None:
+                setattr(self, name, longer(column, pages, fill))
+        for name in ("_site_visits", "_site_firsts"):
+            setattr(self, name, longer(getattr(self, name), sites, 0))
+        self.bars.page, self.bars.site = longer(self.bars.page, pages, 0), longer(self.bars.site, sites, 0)
+
     def learn_of(self, pages: PageIds, at: float) -> None:
         """Note that these pages exist, without having visited them; `first_seen` may be there before."""
         fresh = pages[~self.known[pages]]
@@ -99,8 +116,9 @@ class Memory:
         """
         may = self.known & ~self.gone
         may &= self.asked < self.cycle
-        if self._site_cap:
-            may &= (self._site_visits < self._site_cap)[self.site]
+        room = self.site_room()
+        if room is not None:
+            may &= (room > 0)[self.site]
         self.bars.hide(may, self.site)
         if self._admitted is not None:
             may &= self._admitted | (self.last_cycle != NEVER)
@@ -108,8 +126,11 @@ class Memory:
 
     def first_visits_made(self) -> int:
         """Visits of this cycle to pages that we had no copy of, with those under way."""
+        return int(self._firsts_by_site().sum())
+
+    def _firsts_by_site(self) -> IntArray:
         under_way = (self.bars.page == Bar.UNDER_WAY) & (self.last_cycle == NEVER)
-        return int(self._site_firsts.sum()) + int(np.count_nonzero(under_way))
+        return self._site_firsts + np.bincount(self.site[under_way], minlength=len(self._site_firsts))
 
     def limit_first_visits(self, most: int | None) -> bool:
         """Let at most so many pages without a copy be visited in this cycle; None: all. Returns if some must wait.
@@ -129,13 +150,16 @@ class Memory:
         worth = np.zeros(len(waiting)) if self.importance is None else -self.importance[waiting]
         keys = (self.asked[waiting], worth, self.first_seen[waiting], self.tie[waiting])
         self._admitted = np.zeros(len(self), dtype=np.bool_)
-        chosen = first_visits(waiting, room, self.site, (found + 1.0) / (seen + 2.0), self._site_firsts, keys)
+        chosen = first_visits(waiting, room, self.site, (found + 1.0) / (seen + 2.0), self._firsts_by_site(), keys)
         self._admitted[chosen] = True
         return True
 
     def site_room(self) -> IntArray | None:
-        """How many more visits each site may get in this cycle; None where there is no cap."""
-        return np.maximum(self._site_cap - self._site_visits, 0) if self._site_cap else None
+        """How many more visits each site may get in this cycle, besides those under way; None where there is no cap."""
+        if not self._site_cap:
+            return None
+        under_way = np.bincount(self.site[self.bars.page == Bar.UNDER_WAY], minlength=len(self._site_visits))
+        return np.maximum(self._site_cap - self._site_visits - under_way, 0)
 
     def held(self) -> BoolArray:
         """Pages that we hold a copy of, which a visit can be compared with."""

@@ -60,7 +60,7 @@ class Plan:
         visits = self.budget if isinstance(self.budget, int) else round(self.budget * pages)
         if not 0 < visits <= pages:
             budget = f"{self.budget}" if isinstance(self.budget, int) else f"{self.budget * 100:g}%"
-            raise InputError(f"a budget of {budget} is {visits} visits a cycle; with {pages} pages take 1 to {pages}")
+            raise InputError(f"a budget of {budget} is {visits} visits per cycle; with {pages} pages take 1 to {pages}")
         return visits
 
     def visits_among(self, held: int, waiting: int = 0) -> int:

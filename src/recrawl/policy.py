@@ -8,7 +8,7 @@ are modules of recrawl.policies that `catalogue.py` imports.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.registry import Registry, Spec, parse_spec
 from recrawl.visits import Visits
+
+NO_SIGNIFICANCE = "this world does not mark significant changes: any change counts"
 
 
 class Scorer(Protocol):
@@ -92,6 +94,9 @@ class Named:
     """The base of policies: shows itself as the spec it was made from, and keeps nothing of its own."""
 
     spec = ""
+    remembers_choices: ClassVar[bool] = (
+        False  # True: `choose` changes what it will do, so choices are replayed after a restart
+    )
 
     def begin(self, memory: Memory, at: float) -> None:
         """Nothing to prepare: everything is in the memory."""
@@ -121,6 +126,12 @@ def notes_of(policy: object) -> tuple[str, ...]:
     """Return what a policy, or one that it wraps, has to say of its work: its attribute `notes`, where it has one."""
     inner = getattr(policy, "policy", None)
     return (*getattr(policy, "notes", ()), *(notes_of(inner) if inner is not None else ()))
+
+
+def remembers_choices(policy: object) -> bool:
+    """Whether a policy, or one that it wraps, knows from its choices what its visits do not tell."""
+    inner = getattr(policy, "policy", None)
+    return bool(getattr(policy, "remembers_choices", False)) or (inner is not None and remembers_choices(inner))
 
 
 class Explains(Protocol):
@@ -155,10 +166,10 @@ def _make(spec: Spec, text: str, setting: Setting) -> tuple[Policy, str]:
     name, make = spec.name, policies[spec.name].make
     try:
         values = arguments.bind(make, spec.args, dict(spec.options))
-    except ValueError as wrong:
+    except ValueError as error:
         takes = ", ".join(str(parameter) for parameter in arguments.parameters(make)) or "no arguments"
-        raise InputError(f"policy {text!r}: {wrong}; {name} takes {takes}") from None
+        raise InputError(f"policy {text!r}: {error}; {name} takes {takes}") from None
     try:
         return make(setting, **values), arguments.spell(name, make, values)
-    except ValueError as wrong:
-        raise InputError(f"policy {text!r}: {wrong}") from None
+    except ValueError as error:
+        raise InputError(f"policy {text!r}: {error}") from None

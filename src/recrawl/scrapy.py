@@ -5,6 +5,8 @@
     RECRAWL_BUDGET = 2000                    # requests of a run; 0: what recrawl.toml says; not set: every page once
     RECRAWL_ONLY_CHANGED = True              # callbacks and items only for new and changed pages
     RECRAWL_POLICY = "learned"
+    RECRAWL_URL = "http://127.0.0.1:8600"    # instead of RECRAWL_DIR: a `recrawl serve` that several processes share
+    RECRAWL_TOKEN = "..."                    # of that server, where it has one
 
 Plain GET requests of the spider become pages; the policy chooses which of all pages ever seen are fetched. What cannot
 be kept as JSON (bodies, cookies, callbacks that are not methods), `meta={"recrawl": False}`, retries and redirects go
@@ -15,25 +17,17 @@ fetches again what it had not finished.
 from __future__ import annotations
 
 import json
-import logging
-from collections import deque
 from collections.abc import AsyncIterator, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
+from recrawl.live.planned_run import PlannedRun
 from recrawl.live.reported import Seen
 from recrawl.urls.url import normalise
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
-    from recrawl.live.planner import PlannedVisit, Planner
+    from recrawl.live.planner import PlannedVisit
 
-log = logging.getLogger(__name__)
-AT_ONCE = 32  # pages leased at a time
-GROUP = 20  # reports recorded together
-LEASE_S = 86_400.0
-UNLIMITED = 2**31 - 1
 PAGE, URL = "recrawl_page", "recrawl_url"  # of planned requests, in their meta
 NOT_KEPT = ("is_start_request", "download_slot", "download_latency", "download_timeout", PAGE, URL)
 NAME = "recrawl.scrapy."
@@ -43,156 +37,13 @@ class Addon:
     """The one line: sets scheduler and middlewares; the scheduler that was set before is asked for other requests."""
 
     def update_settings(self, settings: Any) -> None:
-        """Put recrawl into a project's settings."""
+        """Add recrawl to a project's settings."""
         if settings.get("SCHEDULER") != NAME + "PlannedScheduler":
             settings.set("RECRAWL_SCHEDULER", settings.get("SCHEDULER"), "addon")
             priority = max(settings.getpriority("SCHEDULER") or 0, 15)
             settings.set("SCHEDULER", NAME + "PlannedScheduler", priority)
         settings["DOWNLOADER_MIDDLEWARES"][NAME + "VisitMiddleware"] = 50
         settings["SPIDER_MIDDLEWARES"][NAME + "OutputMiddleware"] = 50
-
-
-@dataclass
-class _Held:
-    """A visit whose items are on their way."""
-
-    seen: Seen
-    items: int = 0  # that the callback gave and that are not through the pipelines yet
-    ended: bool = False  # the callback has
-
-
-class PlannedRun:
-    """One run of a spider on a planner: what its scheduler and its middlewares share."""
-
-    _runs: ClassVar[WeakKeyDictionary[Any, PlannedRun]] = WeakKeyDictionary()
-    planner: Planner
-
-    def __init__(self, crawler: Any) -> None:
-        self.settings = crawler.settings
-        self.stats = crawler.stats
-        self.only_changed = self.settings.getbool("RECRAWL_ONLY_CHANGED")
-        self.left = UNLIMITED
-        self._queue: deque[PlannedVisit] = deque()
-        self._new: dict[str, str] = {}  # requests that the spider gave: URL, JSON
-        self._kept: dict[str, str] = {}  # ... and that are in the store
-        self._held: dict[int, _Held] = {}
-        self._reports: list[Seen] = []
-
-    @classmethod
-    def of(cls, crawler: Any) -> PlannedRun:
-        """Return the run of a crawler."""
-        if crawler not in cls._runs:
-            cls._runs[crawler] = cls(crawler)
-        return cls._runs[crawler]
-
-    def open(self) -> None:
-        """Open the planner; go on with a cycle that was cut, or begin one where a run is a cycle."""
-        from recrawl.live.planner import Planner
-
-        budget = self.settings.get("RECRAWL_BUDGET")
-        budget = UNLIMITED if budget is None else int(budget)
-        self.planner = planner = Planner.open(
-            self.settings.get("RECRAWL_DIR", "crawl"),
-            policy=self.settings.get("RECRAWL_POLICY"),
-            budget=budget or None,
-            discover=False,
-        )
-        planner.release_all()  # whoever had leases is gone: one process holds the planner
-        if budget:
-            if planner.cycle is None or planner.cycle.done or planner.is_over():
-                planner.begin(budget=budget)
-            planner.by_time = False
-            assert planner.cycle is not None, "a cycle has begun"
-            self.left = planner.cycle.budget - planner.store.visits_in(planner.cycle.cycle)
-        log.info("recrawl: %d pages known, policy %s", len(planner.store.index), planner.policy_name)
-
-    def take(self, url: str, request: str) -> None:
-        """Take a request that the spider gave."""
-        if self._kept.get(url) != request:
-            self._new[url] = request
-
-    def next(self) -> PlannedVisit | None:
-        """Return the next page to fetch."""
-        return self._queue.popleft() if self.has_more() else None
-
-    def has_more(self) -> bool:
-        """Whether there is a page to fetch now."""
-        if self._queue:
-            return True
-        self._keep_requests()
-        if self.left > 0:
-            self._report_all()
-            self._queue += self.planner.next(min(AT_ONCE, self.left), lease_s=LEASE_S)
-            self.left -= len(self._queue)
-        return bool(self._queue)
-
-    def _keep_requests(self) -> None:
-        if not self._new:
-            return
-        urls = list(self._new)
-        pages = self.planner.add_requests(urls, [self._new[url] for url in urls])
-        assert len(pages) == len(urls)
-        self._kept.update(self._new)
-        self._new.clear()
-
-    # -- visits -------------------------------------------------------------------------------------------------------
-
-    def judge(self, seen: Seen) -> Outcome:
-        """Say what a visit found, and count it."""
-        judged = self.planner.judge(seen)
-        assert judged.record is not None, "judged"
-        outcome = Outcome(judged.record.outcome)
-        self.stats.inc_value(f"recrawl/{outcome.name.lower()}")
-        if outcome in (Outcome.FIRST, Outcome.CHANGED):
-            self._held[judged.record.page] = _Held(judged)
-        else:
-            self.report(judged)
-        return outcome
-
-    def report(self, seen: Seen) -> None:
-        """Record a visit, with others."""
-        self._reports.append(seen)
-        if len(self._reports) >= GROUP:
-            self._report_all()
-
-    def _report_all(self) -> None:
-        reports, self._reports = self._reports, []
-        if reports:
-            for refusal in self.planner.report(reports).refused:
-                log.warning("recrawl: %s: %s", refusal.url, refusal.why)
-
-    def more_items(self, page: int | None, count: int) -> None:
-        """Note items that a callback gave, or (negative) that are through the pipelines."""
-        if page in self._held:
-            self._held[page].items += count
-            self._settle(page)
-
-    def callback_ended(self, page: int | None) -> None:
-        """Note that a callback has given everything."""
-        if page in self._held:
-            self._held[page].ended = True
-            self._settle(page)
-
-    def _settle(self, page: int) -> None:
-        held = self._held[page]
-        if held.ended and held.items <= 0:
-            self.report(self._held.pop(page).seen)
-
-    def callback_failed(self, page: int | None) -> None:
-        """Note that a callback raised: our copy stays the old one, so the next run sees the change again."""
-        if page in self._held:
-            seen = self._held.pop(page).seen
-            self.report(Seen(seen.url, at=seen.at, outcome=Outcome.FAILED, status=seen.status))
-
-    def close(self, reason: str) -> None:
-        """Record what is done, give back what is not, and end the cycle if the run came to its end."""
-        self._keep_requests()
-        self._reports += [held.seen for held in self._held.values() if held.ended]
-        self._report_all()
-        self.planner.release_all()
-        if reason == "finished":
-            self.planner.finish()
-        self.planner.close()
 
 
 class PlannedScheduler:
@@ -253,11 +104,11 @@ class PlannedScheduler:
         if request.dont_filter and not meta.get("is_start_request"):
             return None
         try:
-            told = request.to_dict(spider=self.spider)
+            stored = request.to_dict(spider=self.spider)
             return json.dumps(
                 {
-                    "callback": told["callback"],
-                    "errback": told["errback"],
+                    "callback": stored["callback"],
+                    "errback": stored["errback"],
                     "headers": {
                         name.decode("latin-1"): [value.decode("latin-1") for value in values]
                         for name, values in request.headers.items()
@@ -273,14 +124,14 @@ class PlannedScheduler:
     def _request(self, visit: PlannedVisit) -> Any:
         from scrapy import Request
 
-        told = json.loads(self.run.planner.store.request_of(visit.page) or "{}")
+        stored = json.loads(self.run.request_of(visit) or "{}")
         return Request(
             visit.url,
-            callback=self._method(told.get("callback")),
-            errback=self._method(told.get("errback")),
-            headers={**told.get("headers", {}), **visit.validators},
-            meta={**told.get("meta", {}), PAGE: visit.page, URL: visit.url},
-            cb_kwargs=told.get("cb_kwargs"),
+            callback=self._method(stored.get("callback")),
+            errback=self._method(stored.get("errback")),
+            headers={**stored.get("headers", {}), **visit.validators},
+            meta={**stored.get("meta", {}), PAGE: visit.page, URL: visit.url},
+            cb_kwargs=stored.get("cb_kwargs"),
         )
 
     def _method(self, name: str | None) -> Any:
@@ -303,6 +154,7 @@ class VisitMiddleware:
         if PAGE not in request.meta:
             return response
         outcome = self.run.judge(
+            request.meta[PAGE],
             Seen(
                 request.meta[URL],
                 body=response.body if response.status == 200 else None,
@@ -310,18 +162,18 @@ class VisitMiddleware:
                 etag=_header(response, "ETag"),
                 last_modified=_header(response, "Last-Modified"),
                 headers=(("content-type", _header(response, "Content-Type")),),
-            )
+            ),
         )
-        if self.run.only_changed and outcome not in (Outcome.FIRST, Outcome.CHANGED):
+        if outcome is None or (self.run.only_changed and outcome not in (Outcome.FIRST, Outcome.CHANGED)):
             from scrapy.exceptions import IgnoreRequest
 
-            raise IgnoreRequest(f"recrawl: {outcome.name.lower()}")
+            raise IgnoreRequest(f"recrawl: {'not compared' if outcome is None else outcome.name.lower()}")
         return response
 
     def process_exception(self, request: Any, exception: Exception, **_: Any) -> None:
         """Record a visit without an answer."""
         if PAGE in request.meta:
-            self.run.judge(Seen(request.meta[URL], outcome=Outcome.FAILED))
+            self.run.judge(request.meta[PAGE], Seen(request.meta[URL], outcome=Outcome.FAILED))
 
 
 class OutputMiddleware:

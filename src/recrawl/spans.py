@@ -9,6 +9,7 @@ from typing import Any
 from recrawl.errors import InputError
 
 UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "min": 1 / 1440, "s": 1 / 86400}
+UNIT_BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _BY_LENGTH = sorted(UNIT_DAYS, key=len, reverse=True)
 
 
@@ -55,6 +56,20 @@ def budget_of(budget: str | float) -> float | int:
         return value / 100
     if value != int(value) or value <= 0:
         raise InputError(f"{text!r} must be a positive whole number of pages, or a share such as 5%")
+    return int(value)
+
+
+def bytes_of(size: str | float) -> int:
+    """Read a number of bytes: 500MB, 10GB, 1.5TB, or a bare number.
+
+    >>> bytes_of("10GB"), bytes_of(512)
+    (10000000000, 512)
+    """
+    text = str(size).strip()
+    unit = next((unit for unit in UNIT_BYTES if text.upper().endswith(unit)), "")
+    value = _number(text[: len(text) - len(unit)], text) * UNIT_BYTES.get(unit, 1)
+    if value < 0:
+        raise InputError(f"{text!r} is no size such as 500MB or 10GB")
     return int(value)
 
 

@@ -59,7 +59,7 @@ def test_pages_added_while_a_run_holds_the_crawl_are_visited_in_its_next_cycle(
     with Session(crawl, "age", PLAN, watch=lambda noted: visited.append(noted.url)) as session:
         session.run_cycle()
         new = f"http://new.test:{web.port}/page"
-        assert "left for the process that crawls" in said(capsys, "add", "-C", str(crawl.path), new)
+        assert "the process that crawls adds them" in said(capsys, "add", "-C", str(crawl.path), new)
         assert new not in visited
         session.at_once = True
         session.run_cycle()
@@ -99,6 +99,7 @@ def test_removed_pages_and_paused_hosts_are_not_visited_until_they_are_back(
     assert page in visited
     assert sum("a.test" in url for url in visited) == 3
     assert "no host 'c.test'" in said(capsys, "pause", "-C", folder, "c.test", code=2)
+    assert "did you mean a.test?" in said(capsys, "pause", "-C", folder, web.urls("a.test", 1)[0], code=2)
 
 
 def test_a_cycle_that_is_not_due_runs_now(crawl: CrawlDirectory, capsys: pytest.CaptureFixture[str]) -> None:

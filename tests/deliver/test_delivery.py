@@ -35,9 +35,9 @@ FAST = 'retry = ["0.05s", "0.05s", "0.05s", "0.05s", "0.05s", "0.05s", "0.05s", 
 CYCLES = 12
 
 
-def send(folder: Path, **options: bool) -> bool:
+def send(folder: Path, *, again: bool = False) -> bool:
     said: list[str] = []
-    return deliver(folder, follow=False, say=said.append, stop=threading.Event(), **options)
+    return deliver(folder, follow=False, again=again, say=said.append, stop=threading.Event())
 
 
 @pytest.fixture(scope="module")

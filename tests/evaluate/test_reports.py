@@ -35,6 +35,8 @@ def test_one_run_has_no_interval(repeats: int, said: bool) -> None:
     found = compare(web, ["age", "rand"], make_measures("ChangeRate"), Plan(1.0, 0.2, 2), repeats=repeats)
     page = report_files(found, Selection.of(web))["report.html"].decode()
     assert ("95% interval" in page) is said
+    assert ("A single run cannot tell" in page) is not said
+    assert ("a paired t-test over 2 runs" in page) is said
 
 
 def test_names_break_at_brackets_and_are_escaped() -> None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.evolve.evolution import (
-    Archive,
-    Candidate,
-    EvolutionSettings,
-    Generation,
-    Ledger,
-    choose,
-    discover,
-    evolve,
-    validate,
-)
+from recrawl.evolve.candidates import Archive, Candidate, choose, cycle_spread
+from recrawl.evolve.evolution import EvolutionSettings, Generation, Ledger, discover, evolve, validate
 from recrawl.evolve.fitness import ClassFitness, make_fitness
 from recrawl.evolve.operators import OperatorRates
 from recrawl.evolve.population import FormulaPopulation
@@ -87,7 +80,7 @@ def test_no_formula_is_judged_twice() -> None:
     class Counting:
         def __init__(self) -> None:
             self.inner = fitness()
-            self.measure, self.over = self.inner.measure, self.inner.over
+            self.measure, self.over, self.form = self.inner.measure, self.inner.over, self.inner.form
 
         def curves(self, population: FormulaPopulation) -> FloatArray:
             judged.extend(population.key(i) for i in range(len(population)))
@@ -141,7 +134,7 @@ def test_validation_is_by_the_other_set() -> None:
     """Every archived formula is judged on the validation set."""
     run = evolve(Ledger(fitness(0)), SMALL, 1)
     other = fitness(1)
-    for candidate in validate([run], other)[:3]:
+    for candidate in validate([run], fitness(0), other)[:3]:
         assert other.total(other.curves(FormulaPopulation.of([candidate.formula])))[0] == candidate.validation
 
 
@@ -161,3 +154,35 @@ def test_impossible_settings_are_refused(settings: EvolutionSettings, said: str)
     """In one line."""
     with pytest.raises(InputError, match=said):
         settings.check()
+
+
+def test_selections_as_printed_and_as_in_the_program() -> None:
+    """Best is by validation as printed and by training in the program; sigma is of the two values, or of all cycles.
+
+    Cycles of training .4 and .8 (mean .6), of validation .5 and .9 (mean .7): the common mean is .65, and the program's
+    sigma the root of .25**2 + .15**2 + .15**2 + .25**2 = .17, about .4123. As printed sigma is half of .7 - .6.
+    """
+    spread = cycle_spread(np.array([[0.4, 0.8]]), np.array([[0.5, 0.9]]))
+    assert spread.tolist() == pytest.approx([0.17**0.5])
+    one = Candidate(of("t"), 0, 0.6, 0.7, float(spread[0]))
+    assert one.score("best") == 0.7
+    assert one.score("best in training") == 0.6
+    assert one.score("sum") == pytest.approx(1.3 - 0.05)
+    assert one.score("avg") == pytest.approx(0.65 - 0.05)
+    assert one.score("sum by cycles") == pytest.approx(1.3 - 0.17**0.5)
+    assert one.score("avg by cycles") == pytest.approx(0.65 - 0.17**0.5)
+    other = Candidate(of("X"), 0, 0.65, 0.6, 0.0)
+    assert choose([one, other], "best").formula == of("t")
+    assert choose([one, other], "best in training").formula == of("X")
+
+
+def test_parents_may_be_the_archive() -> None:
+    """Lines 11 and 12 of Listing 1 read literally: the best of all generations breed; populations stay as large."""
+    settings = replace(SMALL, parents="archive")
+    runs = [evolve(Ledger(fitness(0)), s, 1) for s in (SMALL, settings)]
+    assert runs[0].generations[0] == runs[1].generations[0]  # the first generation is drawn
+    assert runs[0].generations[1] != runs[1].generations[1]
+    best = [g.best for g in runs[1].generations]
+    assert best == sorted(best)
+    with pytest.raises(InputError, match="parents must be one of population, archive"):
+        replace(SMALL, parents="nobody").check()

@@ -28,10 +28,15 @@ MEASURES = (ChangeRate(), NDCG())
 
 
 def by_classes(
-    formulas: FormulaPopulation, data: Recording, plan: Plan, over: str = "visits", jobs: int = 1
+    formulas: FormulaPopulation,
+    data: Recording,
+    plan: Plan,
+    over: str = "visits",
+    jobs: int = 1,
+    form: str = "chance",
 ) -> tuple[list[list[float]], list[list[float]]]:
     """The same by the fast kernel, for all formulas."""
-    fitness = make_fitness(data, plan, "ndcg", "all", over=over, jobs=jobs)
+    fitness = make_fitness(data, plan, "ndcg", "all", over=over, form=form, jobs=jobs)
     assert isinstance(fitness, ClassFitness)
     found, ndcg = fitness.both(formulas)
     return found.tolist(), ndcg.tolist()
@@ -61,7 +66,7 @@ def test_a_crawl_by_hand() -> None:
 
 def test_ndcg_by_hand() -> None:
     """Gains 1 and 1/ln 3 at ranks 1 and 2; the ideal counts only pages that are stale for this crawler (eqs. 2-3)."""
-    # t * X after one cycle of warm-up: pages 0 and 1 have X = 1, page 2 none; two visits a cycle
+    # t * X after one cycle of warm-up: pages 0 and 1 have X = 1, page 2 none; two visits per cycle
     data = recording(3, [[0.5], [0.5, 1.5], [1.5, 2.5]])
     plan = Plan(1.0, 2, 1, seed=0)
     ndcg = make_fitness(data, plan, "ndcg", "basic").curves(of(("-", "X", "n")))[0]
@@ -116,23 +121,27 @@ def test_classes_and_pages_give_identical_numbers(
     ],
 )
 @pytest.mark.parametrize("over", ["visits", "cycles"])
-def test_known_formulas_give_identical_numbers(tree: Tree, over: str) -> None:
-    """Every estimator, the paper's formulas, and such as never change their mind."""
+@pytest.mark.parametrize("form", ["rate", "chance"])
+def test_known_formulas_give_identical_numbers(tree: Tree, over: str, form: str) -> None:
+    """Every estimator, the paper's formulas, and such as never change their mind; with rates and with chances."""
     data = Recording.from_arrays(random_tables(500, 40.0, 3))
     plan = Plan(1.0, 0.1, 2, seed=5)
-    found, ndcg = by_classes(of(tree), data, plan, over)
-    assert (found[0], ndcg[0]) == by_pages(Expression.of(tree), data, plan, over)
+    found, ndcg = by_classes(of(tree), data, plan, over, form=form)
+    assert (found[0], ndcg[0]) == by_pages(Expression.of(tree), data, plan, over, form)
+
+
+NAMED = ("gp:t-cg", "gp:gad-nad")
 
 
 def test_fitness_and_compare_agree(tmp_path: object) -> None:
     """What `recrawl compare` says of a formula is its fitness."""
     data = Recording.from_arrays(random_tables(300, 30.0, 8))
     plan = Plan(1.0, 0.1, 2, seed=1)
-    comparison = compare(data, ["gp:t-cg", "gp:gad-nad", "cg"], MEASURES, plan)
+    comparison = compare(data, [*NAMED, "cg(form=rate)"], MEASURES, plan)
     formulas = of(("*", "t", ("pow", "CG", 2.72)), ("*", "GAD", ("exp", ("+", "NAD", "t"))), "CG")
     for measure in MEASURES:
-        fitness = make_fitness(data, plan, measure.spec, "all")
-        want = [comparison.summary(policy, measure).mean for policy in ("gp:t-cg", "gp:gad-nad", "cg")]
+        fitness = make_fitness(data, plan, measure.spec, "all", form="rate")
+        want = [comparison.summary(policy, measure).mean for policy in (*NAMED, "cg(form=rate)")]
         assert fitness.total(fitness.curves(formulas)).tolist() == want
 
 

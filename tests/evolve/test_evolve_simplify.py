@@ -20,7 +20,7 @@ from recrawl.evolve.population import Leaves, new_dice
 from recrawl.evolve.simplify import ALIKE, Ranking, sample_memory, sample_states, simplify
 from recrawl.policies.formulas.expression import Expression, Tree
 from recrawl.policies.formulas.formula import Formula, evaluate
-from recrawl.policies.formulas.terminals import NAMES, OVER, columns, terminal_set
+from recrawl.policies.formulas.terminals import FORMS, NAMES, OVER, columns, terminal_set
 
 seeds = st.integers(0, 10_000)
 
@@ -129,12 +129,12 @@ def test_bounds_hold(seed: int) -> None:
 # -- export ----------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2)
-def table(over: str) -> tuple[dict[str, list[Any]], FloatArray]:
+@lru_cache(maxsize=4)
+def table(over: str, form: str = "chance") -> tuple[dict[str, list[Any]], FloatArray]:
     """Columns of a crawler's table for many pages, and the terminals of the same pages."""
     memory = sample_memory(250, seed=3)
     at = float(memory.cycle)
-    held = columns(memory, NAMES, at, over)
+    held = columns(memory, NAMES, at, over, form=form)
     raw: dict[str, Any] = {
         "n": memory.n,
         "X": memory.changes,
@@ -161,29 +161,31 @@ def database(over: str) -> sqlite3.Connection:
 
 
 @pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize("form", FORMS)
 @given(seed=seeds)
 @settings(max_examples=8)
-def test_python_gives_the_very_same_scores(over: str, seed: int) -> None:
+def test_python_gives_the_very_same_scores(over: str, form: str, seed: int) -> None:
     """The exported function agrees to the last bit."""
-    raw, held = table(over)
+    raw, held = table(over, form)
     for formula in formulas(seed):
         exported: dict[str, Any] = {}
-        exec(to_python(Formula(formula, over)), exported)
-        read = [raw[name] for name in columns_of(Formula(formula, over))]
+        exec(to_python(Formula(formula, over, form=form)), exported)
+        read = [raw[name] for name in columns_of(Formula(formula, over, form=form))]
         got = [exported["score"](*row) for row in (zip(*read, strict=True) if read else [()] * held.shape[1])]
         assert got == evaluate(formula, held).tolist(), str(formula)
 
 
 @pytest.mark.parametrize("over", OVER)
+@pytest.mark.parametrize("form", FORMS)
 @given(seed=seeds)
 @settings(max_examples=8)
-def test_sql_gives_the_very_same_ranking(over: str, seed: int) -> None:
+def test_sql_gives_the_very_same_ranking(over: str, form: str, seed: int) -> None:
     """The exported query on SQLite ranks all pages alike, ties included."""
     connection = database(over)
     add_functions(connection)
     for formula in formulas(seed):
-        rows = connection.execute(f"{to_sql(Formula(formula, over), exact=True)}, page").fetchall()
-        want = evaluate(formula, table(over)[1])
+        rows = connection.execute(f"{to_sql(Formula(formula, over, form=form), exact=True)}, page").fetchall()
+        want = evaluate(formula, table(over, form)[1])
         assert [row[0] for row in rows] == np.lexsort((np.arange(len(want)), -want)).tolist(), str(formula)
 
 

@@ -46,10 +46,12 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads((out / "results.json").read_text())
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
-    assert len(topic["findings"]) == 5
+    assert len(topic["findings"]) == 11
+    assert {finding["holds"] for finding in topic["findings"]} == {False}  # too small to judge, and so it says
+    assert "too small to judge" in shown
     assert set(topic["options"]) >= {"anchors and hosts", "rewards exploration", "parts by distance"}
     assert len(topic["trials"]) == 2
-    for name in ("harvest", "cohesiveness", "distance", "curves"):
+    for name in ("harvest", "cohesiveness", "distance", "depth", "evolution", "curves"):
         assert (out / f"label-popular-{name}.png").stat().st_size > 1000
         assert (out / f"label-popular-{name}.svg").exists()
     page = (out / "report.html").read_text()
@@ -65,9 +67,57 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "mine.txt" in capsys.readouterr().err
 
 
+def test_strategies_are_tested_on_a_topic_they_were_not_evolved_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second topic has no evolution of its own; two evolutions give an interval; levels are a parameter."""
+    command = ["experiment", "focus", *WEB, "--quick", "--pages", "150", "--topic", "label:popular", "--topic"]
+    command += ["label:common", "--evolutions", "2", "--levels", "2", "--no-options", "--json"]
+    assert main(command) == 0
+    first, second = json.loads(capsys.readouterr().out)["topics"]
+    assert [len(topic["evolutions"]) for topic in (first, second)] == [2, 0]
+    assert first["evolutions"][0]["best"] != first["evolutions"][1]["best"]
+    assert second["evolved_on"] == "label:popular"
+    assert [s["weights"] for s in second["evolved"]] == [s["weights"] for s in first["evolved"]]
+    assert "evolved 1 on label:popular" in second["trials"][0]["measures"]["harvest"]
+    [weights] = first["evolved"][0]["weights"]
+    assert set(weights) == {"HUB", "AUTHORITY", "COMM_in", "COMM_out", "PARENT_1", "PARENT_2"}
+    assert "(Fig 4)" in str(second["findings"])
+    assert "(Fig 4)" not in str(first["findings"][1:4])
+
+
+def test_crawls_beyond_reach_are_said_and_not_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    """A crawl of 3 x 1,200 pages of 3,000: a note, no verdict; fewer seeds than asked for: a note."""
+    command = [
+        "experiment",
+        "focus",
+        *WEB,
+        *TOPIC,
+        "--pages",
+        "1200",
+        "--runs",
+        "5",
+        "--population",
+        "10",
+        "--generations",
+    ]
+    command += ["50", "--simulations", "1", "--seed-sets", "400,300", "--no-options", "--json"]
+    assert main(command) == 0
+    [topic] = json.loads(capsys.readouterr().out)["topics"]
+    notes = " ".join(topic["notes"])
+    assert "crawls of 3,600 pages are more than 80% of the 3,000 pages in reach" in notes
+    assert "seeds instead of 400: at most one relevant page in 8" in notes
+    assert "the same size" in notes
+    late = [finding for finding in topic["findings"] if "3,600 pages" in finding["claim"]]
+    assert late
+    assert all("takes nearly all of the 3,000 in reach" in finding["seen"] for finding in late)
+    assert not any(finding["holds"] for finding in late)
+
+
 @pytest.mark.parametrize(
     "words",
     [
+        ["focus", "evolve", *WEB, *TOPIC, "--levels", "6"],
+        ["experiment", "focus", *WEB, *TOPIC, *TOPIC],
+        ["experiment", "focus", *WEB, *TOPIC, "--evolutions", "0"],
         ["focus", "run", *WEB, "--topic", "label:nothing"],
         ["focus", "run", *WEB, *TOPIC, "--seed-urls", "no.example/1"],
         ["focus", "run", *WEB, *TOPIC, "--seeds", "-1"],

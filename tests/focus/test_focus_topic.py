@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,9 +134,9 @@ def test_words_share_the_buckets_of_recordings() -> None:
     assert counts[1].nnz == 0
 
 
-def test_texts_serve_where_there_are_no_terms() -> None:
-    """A recording with texts but no terms is judged by words and bi-grams of each page's last text."""
-    tables = {
+def small_web() -> dict[str, dict[str, Any]]:
+    """Three pages in a row; two have texts."""
+    return {
         "sites": {"site_id": np.array([0]), "repo": np.array(["s"], dtype=object), "days": np.array([10.0])},
         "pages": {
             "page_id": np.arange(3),
@@ -159,6 +160,11 @@ def test_texts_serve_where_there_are_no_terms() -> None:
             "text": np.array(["old words", "new words here", "other"], dtype=object),
         },
     }
+
+
+def test_texts_serve_where_there_are_no_terms() -> None:
+    """A recording with texts but no terms is judged by words and bi-grams of each page's last text."""
+    tables = small_web()
     web = web_of(Recording.from_arrays(tables))
     rows = web.bags.rows(np.arange(3))
     assert rows[0, bucket_of("new")] == rows[0, bucket_of("new words")] == 1
@@ -169,6 +175,28 @@ def test_texts_serve_where_there_are_no_terms() -> None:
     assert find_examples(web, "words:other")[0].tolist() == [1]
     with pytest.raises(InputError, match="no page holds any of these words"):
         find_examples(web, "words:old")
+
+
+def test_bigrams_are_read_where_there_are_texts() -> None:
+    """Texts come before terms where nearly all pages have one; a page without one keeps its terms; words on request."""
+    tables = small_web()
+    pod = bucket_of("pod")
+    tables["terms"] = {
+        "page_id": np.array([0, 1, 2]),
+        "when": np.array(["start"] * 3, dtype=object),
+        "bucket": np.array([[pod], [pod], [pod], None], dtype=object)[:3],
+        "count": np.array([[2], [2], [2], None], dtype=object)[:3],
+        "total": np.array([2, 2, 2]),
+    }
+    recording = Recording.from_arrays(tables)
+    for features, first, last in (("auto", 0, 2), ("words", 0, 2), ("bigrams", 1, 2)):
+        rows = web_of(recording, features=features).bags.rows(np.arange(3))
+        assert rows[0, bucket_of("new words")] == first, features  # two of three pages have a text: not nearly all
+        assert rows[0, pod] == 2 - 2 * first
+        assert rows[2, pod] == last
+    del tables["texts"]
+    with pytest.raises(InputError, match="no texts: bi-grams"):
+        web_of(Recording.from_arrays(tables), features="bigrams")
 
 
 # -- topics ------------------------------------------------------------------------------------------------------------

@@ -221,12 +221,12 @@ def test_manners_are_kept_before_the_next_request() -> None:
     assert kept == [([20.0], ["rules"], [])]
 
 
-def test_a_sitemap_speaks_for_its_own_host_alone() -> None:
-    """Pages of other hosts that a sitemap names are left out, unless the user's own scope admits them."""
+def test_a_sitemap_speaks_for_its_own_site_alone() -> None:
+    """Pages of other sites that a sitemap names are left out, unless the user's own scope admits them."""
     entries = [FeedEntry(f"http://{host}/x") for host in ("a.example", "bank.example", "intranet.example")]
-    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml")] == ["http://a.example/x"]
-    admits = Scope(hosts=("bank.example",))
-    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml", admits)] == ["http://bank.example/x"]
+    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml", Scope())] == ["http://a.example/x"]
+    bank = Scope(hosts=("bank.example",))
+    assert [e.url for e in of_site(entries, "http://a.example/sitemap.xml", bank)] == ["http://bank.example/x"]
 
 
 @pytest.mark.parametrize(

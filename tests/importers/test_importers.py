@@ -30,7 +30,7 @@ from recrawl.importers.kinds import KINDS, read_history
 from recrawl.importers.observations import Observations, Verdict
 from recrawl.importers.reading import instant_of
 from recrawl.recording.recording import Recording
-from support.history_writers import WRITERS, PastVisit, body_of, cdxj, csv_lines, iso, items, written
+from support.history_writers import LINE_WRITERS, WRITERS, PastVisit, body_of, cdxj, csv_lines, iso, items, written
 
 DAY = 86_400
 START = 1_700_000_000
@@ -130,7 +130,7 @@ def test_adopt_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     out = tmp_path / "history"
     assert main(["adopt", "csv", str(source), "--out", str(out), "--settle", "1h"]) == 0
     said = capsys.readouterr().out
-    assert "changes are known only where somebody looked" in said
+    assert "changes are known only where the crawler visited" in said
     recording = Recording.open(out)
     assert len(recording) == 2
     assert len(recording.change_day) == 3
@@ -365,6 +365,66 @@ def test_bad_input_is_one_line_with_its_number(name: str, tmp_path: Path, capsys
     assert error.count("\n") == 1
     assert "line " in error
     assert not (tmp_path / "out").exists()
+
+
+def faulty(kind: str, fault: str) -> tuple[str, bytes, int]:
+    """A file of this kind with something wrong: its suffix, its content, and the number of the line."""
+    good = LINE_WRITERS[kind](history())
+    lines = good.splitlines()
+    if fault == "truncated gzip":
+        return ".gz", gzip.compress(good, mtime=0)[:-9], 0
+    if fault == "no gzip":
+        return ".gz", good, 1
+    if fault == "a line of a megabyte":
+        return "", b"\n".join([*lines[:3], b"x" * 1_000_001, *lines[3:]]), 4
+    if fault == "half a megabyte in the first line":
+        return "", b"x" * 500_000 + b"\n" + good, 1
+    if fault == "a wrong header":
+        return "", b"\n".join([b"address,when", *lines[1:]]), 1
+    if fault == "not UTF-8":
+        return "", b"\n".join([*lines[:3], b"\xff\xfe" + lines[3]]), 4
+    assert fault == "deep JSON"
+    return "", b"\n".join([*lines[:3], b'k 20231111000000 {"url":' + b"[" * 200_000, *lines[3:]]), 4
+
+
+FAULTS = (
+    "truncated gzip",
+    "no gzip",
+    "a line of a megabyte",
+    "half a megabyte in the first line",
+    "a wrong header",
+    "not UTF-8",
+    "deep JSON",
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("kind", sorted(LINE_WRITERS))
+def test_every_kind_that_reads_lines_names_the_bad_one(
+    kind: str, fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line on standard error with the number of the line, exit code 2, and nothing is written."""
+    suffix, content, number = faulty(kind, fault)
+    path = tmp_path / f"bad{suffix}"
+    path.write_bytes(content)
+    assert main(["adopt", kind, str(path), "--out", str(tmp_path / "out")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert len(error) < 500
+    assert f"line {number or ''}" in error
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", sorted(LINE_WRITERS))
+def test_a_byte_order_mark_and_line_ends_of_windows_change_nothing(kind: str, tmp_path: Path) -> None:
+    """A file that was saved by an editor reads like the one before."""
+    plain, saved = tmp_path / "plain", tmp_path / "saved"
+    plain.write_bytes(LINE_WRITERS[kind](history()))
+    saved.write_bytes(b"\xef\xbb\xbf" + plain.read_bytes().replace(b"\n", b"\r\n"))
+    one, two = read_history(kind, [plain]).columns(), read_history(kind, [saved]).columns()
+    assert one[0] == two[0] != []
+    for a, b in zip(one[1:], two[1:], strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -196,8 +197,9 @@ def test_tail_prints_json_lines(folder: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
+        env={**os.environ, "TZ": "UTC"},
     )
-    assert "2024-10-06T00:00:00Z  changed  200  https://a.example/  T\n    @@ -1,3 +1,3 @@" in done.stdout
+    assert "2024-10-06 00:00:00 UTC  changed  200  https://a.example/  T\n    @@ -1,3 +1,3 @@" in done.stdout
     done = subprocess.run(tail("-C", str(folder / "no")), capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 

@@ -273,7 +273,7 @@ def test_a_second_run_on_the_same_crawl(crawl: CrawlDirectory, capsys: pytest.Ca
         assert main(["run", "-C", str(crawl.path)]) == 2
         assert "another process" in one_line(capsys)
         assert main(["add", "-C", str(crawl.path), "http://a.example/"]) == 0
-        assert "left for the process that crawls" in capsys.readouterr().out
+        assert "the process that crawls adds them" in capsys.readouterr().out
         assert main(["status", "-C", str(crawl.path)]) == 0
     assert main(["status", "-C", str(crawl.path)]) == 0
 

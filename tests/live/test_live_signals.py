@@ -15,6 +15,7 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.judge import judge
+from recrawl.live.open_crawl import hints
 from recrawl.live.session import Session
 from recrawl.live.signals import Heard
 from recrawl.live.store import Store
@@ -105,7 +106,7 @@ def test_a_sitemap_that_always_says_now_is_found_out(tmp_path: Path) -> None:
         with Session(directory, "age", Plan(7.0, BUDGET, warmup=0), clock=calendar) as session:
             doubted = session.store.db.execute("select name from hosts where signals_false > signals_true").fetchall()
             assert session.signals is not None
-            believed = session.store.urls(session.signals.hints().tolist())
+            believed = session.store.urls(hints(session.store).tolist())
     assert doubted
     assert not [url for url in believed for (host,) in doubted if f"//{host}:" in url]
 
@@ -158,11 +159,11 @@ def test_hints_must_earn_what_other_visits_earn() -> None:
     memory.hold_copies(np.arange(10), 0.0)
     asked: list[float] = []
 
-    def hints(least: float) -> PageIds:
+    def said(least: float) -> PageIds:
         asked.append(least)
         return np.empty(0, dtype=np.int64)
 
-    policy = Signalled(TopK(LongestUnvisited()), hints)
+    policy = Signalled(TopK(LongestUnvisited()), said)
     for changes in (0, 8):
         memory.n[:], memory.changes[:changes] = 1, 1
         memory.begin_cycle()

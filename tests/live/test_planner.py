@@ -13,12 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from recrawl.client import Client
 from recrawl.columns import tie_order
 from recrawl.cycle import run_cycle
 from recrawl.errors import InputError, StoreError
+from recrawl.live.facade import Crawl
 from recrawl.live.planner import PlannedVisit, Planner
 from recrawl.live.reported import Seen
 from recrawl.live.store import Store
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
@@ -27,6 +30,7 @@ from recrawl.urls.url import normalise
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome
 from support.live_crawls import Days
+from support.served_crawls import served_here
 from support.small_recordings import Diary, open_policies, random_tables
 
 
@@ -254,6 +258,59 @@ def test_thousands_of_pages_are_added_while_it_runs(tmp_path: Path) -> None:
         assert len({choice.page for choice in plan.next(9000)}) == 8000
 
 
+@pytest.mark.parametrize("policy", sorted(open_policies()))
+def test_a_memory_that_grew_chooses_as_one_that_was_rebuilt(policy: str, tmp_path: Path) -> None:
+    """Thousands of new pages and hosts in the middle of a crawl: the choices are those of a crawl that is reopened."""
+    chosen = []
+    for reopens in (False, True):
+        clock, folder = Days(), tmp_path / f"c{reopens}"
+        plan = planner(folder, 30, clock, policy=policy, budget=60)
+        memory, rooms = plan.memory, len(plan.memory)
+        for day in range(4):
+            clock.day = float(day)
+            plan.report([Seen(f"https://a.example/{page}", digest=f"{day * (page % 3 == 0)}") for page in range(30)])
+            if day == 1:
+                plan.add(f"https://h{page}.example/{page}" for page in range(2500))
+                assert plan.memory is memory
+                assert len(plan.memory) > rooms
+        if reopens:
+            plan.close()
+            plan = Planner.open(folder, clock=clock, policy=policy, budget=60)
+        clock.day = 4.0
+        chosen.append([choice.url for choice in plan.next(60)])
+        assert plan.policy.fault is None
+        plan.close()
+    assert chosen[0] == chosen[1]
+
+
+def test_first_visits_take_their_share_and_no_more(tmp_path: Path) -> None:
+    """Half of the budget (`discovery`) goes to pages never fetched, in one answer or in many; the rest if need be."""
+    clock = Days()
+    with planner(tmp_path / "c", 30, clock, budget=20) as plan:
+        plan.report([Seen(f"https://a.example/{page}", digest="x") for page in range(20)])
+        for asked in (20, 3):
+            clock.day += 1.0
+            pages = [choice.page for _ in range(20 // asked + 1) for choice in plan.next(asked)]
+            assert (len(pages), sum(page >= 20 for page in pages)) == (20, 10)
+            plan.release_all()
+
+
+def test_removed_pages_and_paused_hosts_are_not_given_away(tmp_path: Path) -> None:
+    """What the user took out stays out, from the next call on, until it is resumed; pages added meanwhile are in."""
+    clock = Days()
+    with planner(tmp_path / "c", 3, clock, budget=9) as plan:
+        plan.add(["https://b.example/"])
+        crawl = Crawl.open(tmp_path / "c")
+        crawl.remove("https://a.example/1")
+        crawl.pause("b.example")
+        assert {choice.url[-1] for choice in plan.next(9)} == {"0", "2"}
+        crawl.resume("b.example")
+        assert [choice.url for choice in plan.next(9)] == ["https://b.example/"]
+        assert crawl.add("https://a.example/new")[0] == 1
+        clock.day = 1.0
+        assert "https://a.example/new" in [choice.url for choice in plan.next(9)]
+
+
 # -- any order of events -----------------------------------------------------------------------------------------------
 
 EVENTS = st.lists(
@@ -303,7 +360,7 @@ def test_no_order_of_events_breaks_the_rules(
                 plan.close()
                 plan = Planner.open(folder, policy="bayes", budget=5, clock=clock)
         plan.turn(clock.day)
-        rebuilt = Planner._from_store(plan)[1]
+        rebuilt = Planner.from_store(plan)[1]
         for name in ("n", "changes", "last_visit", "last_cycle", "asked", "gone", "ring"):
             np.testing.assert_array_equal(getattr(plan.memory, name)[:12], getattr(rebuilt, name)[:12], err_msg=name)
     finally:
@@ -328,8 +385,8 @@ def simulated(policy: str) -> list[list[str]]:
     memory.tie = tie_order(url_hashes(urls).view(np.int64), 3)
     diary = Diary(make_policy(policy, Setting(seed=3)))
     for cycle in range(1, 16):
-        run_cycle(world, memory, diary, 12, 2.0 * cycle)
-    return [[urls[page] for page in pages] for _, pages in diary.chosen]
+        run_cycle(world, memory, diary, 12, 2.0 * cycle, discovery=Plan().discovery)
+    return [[urls[page] for at, pages in diary.chosen if at == 2.0 * cycle for page in pages] for cycle in range(1, 16)]
 
 
 def planned(folder: Path, policy: str) -> list[list[str]]:
@@ -350,11 +407,31 @@ def planned(folder: Path, policy: str) -> list[list[str]]:
     return chosen
 
 
-@pytest.mark.parametrize("policy", ["age", "bayes", "nutch(fill=yes)"])
+def over_rest(folder: Path, policy: str) -> list[list[str]]:
+    """The same crawl by a client of the server."""
+    recording, urls = web()
+    days = np.split(recording.change_day, recording.change_start[1:-1])
+    clock, chosen = Days(0.0), []
+    steering = f'[crawl]\npolicy = "{policy}"\nevery = "2d"\nbudget = "12"\nseed = 3\n'
+    Crawl.create(folder, steering, clock=clock).add(*urls)
+    with served_here(folder, clock) as server:
+        client = Client(f"http://127.0.0.1:{server.port}")
+        for cycle in range(1, 16):
+            clock.day = 2.0 * cycle
+            leased = client.next(12)
+            chosen.append([page["url"] for page in leased])
+            pages = [urls.index(page["url"]) for page in leased]
+            version = [int((days[page] <= clock.day).sum()) for page in pages]
+            client.report([{"url": urls[page], "digest": str(v)} for page, v in zip(pages, version, strict=True)])
+    return chosen
+
+
+@pytest.mark.parametrize("policy", ["age", "bayes", "nutch(fill=yes)", "learned(rounds=1)"])
 def test_a_planned_crawl_and_a_simulation_choose_the_same_pages(policy: str, tmp_path: Path) -> None:
-    """Same recording, same seed: asked in one go, the planner gives the simulation's pages in its order."""
+    """Same recording, same seed: asked in one go, the planner and REST give the simulation's pages."""
     told = simulated(policy)
     assert planned(tmp_path / "c", policy) == told
+    assert over_rest(tmp_path / "rest", policy) == told
     assert sum(map(len, told)) == 15 * 12
 
 

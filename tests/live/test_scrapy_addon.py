@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,15 +9,17 @@ from typing import Any
 
 import pytest
 
+from recrawl.live.facade import Crawl
 from recrawl.live.store import Store
 from recrawl.recording.recording import Recording
 from recrawl.simulate.replay import ReplayServer
 from support import live_crawls
 from support.live_crawls import Days
+from support.scrapy_runs import Project
+from support.served_crawls import served_here, serving
 from support.small_recordings import tables
 
 pytest.importorskip("scrapy")
-PROJECT = Path(__file__).parents[1] / "support" / "scrapy_project.py"
 PAGES = 40
 
 
@@ -39,32 +37,6 @@ def server(calendar: Days) -> Iterator[ReplayServer]:
     recording = Recording.from_arrays(tables(10.0, changes, links=links))
     with live_crawls.served(recording, calendar) as server:
         yield server
-
-
-class Project:
-    """A Scrapy project in a folder, run as often as one likes."""
-
-    def __init__(self, folder: Path, server: ReplayServer) -> None:
-        self.folder, self.server = folder, server
-        self.start = server.rendering.url(0, server.port)
-        self.asked: list[tuple[int, int]] = []  # page and status of the last run's requests
-        self.env = {**os.environ, "http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": ""}
-        self.env["OWN_SCHEDULER"] = str(folder / "own.txt")
-
-    def run(self, code: int = 0, passed: str = "", **settings: Any) -> tuple[dict[str, int], list[int]]:
-        """Run the spider; return its stats, and the pages of its items."""
-        items, logged = self.folder / "items.jsonl", len(self.server.log)
-        items.write_text("")
-        told = {"RECRAWL_DIR": str(self.folder / "crawl"), "ITEMS": str(items), "RECRAWL_POLICY": "bayes", **settings}
-        command = [sys.executable, str(PROJECT), json.dumps(told), self.start, *([passed] if passed else [])]
-        ran = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120)
-        assert ran.returncode == code, ran.stderr[-3000:]
-        assert "Traceback" not in ran.stderr, ran.stderr[-3000:]
-        assert "DeprecationWarning" not in ran.stderr, ran.stderr[-3000:]
-        self.asked = [(int(each.path.strip("/")), each.status) for each in self.server.log[logged:]]
-        lines = [json.loads(line) for line in items.read_text().splitlines()]
-        pages = [int(line["url"].rsplit("/", 1)[1]) for line in lines if "url" in line]
-        return json.loads(ran.stdout.splitlines()[-1]) if not code else {}, pages
 
 
 def test_the_budget_is_exact_and_items_are_the_changed_pages(
@@ -136,3 +108,58 @@ def test_without_the_switch_every_answer_reaches_its_callback(
     changed = [page for page in range(PAGES) if page % 3 == 0]
     assert sorted(items) == changed
     assert stats == {"recrawl/changed": len(changed), "recrawl/unchanged": PAGES - len(changed)}
+
+
+def steering(budget: int, policy: str = "bayes") -> str:
+    return f'[crawl]\npolicy = "{policy}"\nevery = "1d"\nbudget = "{budget}"\nwarmup = 1\n'
+
+
+def test_two_processes_share_the_planner_of_a_server(tmp_path: Path, server: ReplayServer, calendar: Days) -> None:
+    """Together they ask exactly the cycle's budget, no page twice, and give items of the changed pages only."""
+    project = Project(tmp_path, server)
+    crawl = Crawl.create(tmp_path / "served", steering(15), clock=calendar)
+    crawl.add(*(server.rendering.url(page, server.port) for page in range(PAGES)))
+    with served_here(tmp_path / "served", calendar) as planner:
+        shared: dict[str, Any] = {"RECRAWL_URL": f"http://127.0.0.1:{planner.port}", "RECRAWL_ONLY_CHANGED": True}
+        stats, items = project.run_two(**shared)
+        assert (dict(stats), sorted(items)) == ({"recrawl/first": PAGES}, list(range(PAGES)))
+        assert sorted(page for page, _ in project.asked) == list(range(PAGES))
+        held = dict.fromkeys(range(PAGES), 0)
+        for day in (2, 3):
+            calendar.day = day + 0.5
+            stats, items = project.run_two(**shared)
+            version = {page: server.rendering.version(page, calendar.day) for page, _ in project.asked}
+            assert len(project.asked) == len(version) == 15
+            truth = sorted(page for page in version if version[page] != held[page])
+            assert sorted(items) == truth
+            assert stats["recrawl/changed"] == len(truth)
+            assert stats["recrawl/unchanged"] == 15 - len(truth)
+            held |= version
+        status = planner.get("/v1/status").json
+        assert (status["visits"], status["pages"]) == (PAGES + 30, PAGES)
+        assert planner.get("/v1/leases").lines == []
+    assert not (tmp_path / "crawl").exists()
+
+
+def test_a_run_on_a_served_crawl_keeps_its_own_budget(tmp_path: Path, server: ReplayServer) -> None:
+    """By `recrawl serve` with a token: RECRAWL_BUDGET bounds this process; the next one goes on; kill -9 loses none."""
+    project = Project(tmp_path, server)
+    crawl = Crawl.create(tmp_path / "served", steering(30))
+    crawl.add(*(server.rendering.url(page, server.port) for page in range(30)))
+    with serving(tmp_path / "served", "--token-file", str(tmp_path / "token")) as planner:
+        planner.token = (tmp_path / "token").read_text().strip()
+        shared: dict[str, Any] = {"RECRAWL_URL": f"http://127.0.0.1:{planner.port}", "RECRAWL_TOKEN": planner.token}
+        stats, first = project.run(RECRAWL_BUDGET=10, **shared)
+        assert (stats, len(project.asked), len(first)) == ({"recrawl/first": 10}, 10, 10)
+        _, before = project.run(-9, RECRAWL_BUDGET=12, DIE_AFTER=3, **shared)
+        assert len(before) == 3
+        assert planner.get("/v1/status").json["visits"] == 10
+        leased = planner.get("/v1/leases").lines
+        assert len(leased) == 12
+        for row in leased:  # as when their time is over
+            assert planner.ask("DELETE", f"/v1/leases/{row['lease']}").status == 204
+        stats, after = project.run(**shared)
+        assert (stats, len(project.asked)) == ({"recrawl/first": 20}, 20)
+        assert set(before) <= set(after)
+        assert set(first).isdisjoint(after)
+        assert planner.get("/v1/status").json["visits"] == 30

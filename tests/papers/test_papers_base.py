@@ -59,7 +59,7 @@ def test_a_claim_is_judged_by_its_test(mine: Any, sign: int, verdict: str) -> No
     """A significant difference of the claimed sign is a yes, of the other sign a no, any other is too small."""
     found = Finding.tested("?", "more", paired_test(mine, 0 * mine), "seen", sign=sign)
     assert (found.verdict, found.holds) == (verdict, verdict == "yes")
-    assert found.to_dict() == {"claim": "more", "holds": verdict == "yes", "seen": "seen"}
+    assert found.to_dict() == {"claim": "more", "holds": verdict == "yes", "verdict": verdict, "seen": "seen"}
 
 
 def test_a_question_is_asked_once() -> None:

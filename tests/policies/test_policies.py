@@ -78,7 +78,7 @@ def test_round_robin_goes_by_the_exact_time() -> None:
 
 
 def test_freq_visits_in_proportion() -> None:
-    """Rates 1:2:3:6 and 2 visits a cycle: shares 1/6, 1/3, 1/2 and 1, so 10, 20, 30 and 60 visits in 60 cycles."""
+    """Rates 1:2:3:6 and 2 visits per cycle: shares 1/6, 1/3, 1/2 and 1, so 10, 20, 30 and 60 visits in 60 cycles."""
     policy = Frequency(lambda memory: np.array([1.0, 2.0, 3.0, 6.0]))
     memory = remember(".", ".", ".", ".")
     count = np.zeros(4)
@@ -224,7 +224,7 @@ def test_oracle_sees_what_is_stale() -> None:
     [
         ("lamdacrawl", "unknown policy 'lamdacrawl'; did you mean 'lambdacrawl'?"),
         ("explore(gat, 0.1)", "unknown policy 'gat'; did you mean"),
-        ("cg(3)", "policy 'cg(3)': too many arguments: 3; cg takes no arguments"),
+        ("tx(3)", "policy 'tx(3)': too many arguments: 3; tx takes no arguments"),
         ("gad(weights=cycles)", "policy 'gad(weights=cycles)': no parameter 'weights'; gad takes over=visits"),
         ("gad(over=days)", "over must be one of visits, cycles, not 'days'"),
         ("freshness-optimal(rate=x)", "rate must be one of cg, nad, sad, aad, gad, bayes, gaps, not 'x'"),

@@ -7,7 +7,7 @@ from numba import njit
 
 from recrawl.columns import FloatArray
 from recrawl.papers.experts.dynamics import DynamicsArrays
-from recrawl.papers.experts.expert_selection import NO_CHOICE, Asked, Choice, Movement, _score
+from recrawl.papers.experts.expert_selection import LEAST, NO_CHOICE, WARPING, Asked, Choice, Movement, _score
 
 
 def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
@@ -17,9 +17,11 @@ def exhaustive(movement: Movement, page: int, k: int, method: str) -> Choice:
         return NO_CHOICE
     score = _all_scores((rows, share, way, movement.last_lag), movement.dynamics.arrays)
     score[page] = -np.inf
+    if way == WARPING:  # the nearest of those that move some word of the page, however far
+        score[score == 0.0] = -np.inf
     best = np.lexsort((np.arange(len(score)), -score))[:k]
-    best = best[score[best] > 0]
-    return Choice(best, score[best], len(score) - 1)
+    best = best[np.isfinite(score[best]) if way == WARPING else score[best] > 0]
+    return Choice(best, np.maximum(score[best], LEAST) if way == WARPING else score[best], len(score) - 1)
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]

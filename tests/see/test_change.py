@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recrawl.see.change import ChangeKind, ChangeRule, Version, compare, distance_of
-from recrawl.see.words import BUCKETS, bag_of, bucket_of, split_words
+from recrawl.see.word_test import ADDED_UP, statistic, take_word
+from recrawl.see.words import BUCKETS, Bag, bag_of, bucket_of, split_words
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "d", "é", "東京", "x1"]), max_size=60)
 
@@ -59,13 +61,69 @@ def test_the_test_is_scipys_where_no_word_is_rare() -> None:
     assert distance.p == pytest.approx(p)
 
 
-def test_rare_words_are_pooled_until_five_are_expected() -> None:
-    """Forty words that occur once in each version make cells of at least five expected, never forty cells of one."""
+def test_the_same_rare_words_are_no_change() -> None:
+    """Forty words that occur once in each version speak for one distribution."""
     text = " ".join(f"w{i}" for i in range(40))
-    distance = distance_of(bag_of(text), bag_of(text))
-    assert distance.cells == 8
-    assert distance.chi2 == 0.0
-    assert distance.p == 1.0
+    assert distance_of(bag_of(text), bag_of(text)).p == 1.0
+
+
+@pytest.mark.parametrize("words", [10, 19, 60, 400])
+def test_a_page_of_other_words_is_another_page(words: int) -> None:
+    """Distinct words that are all replaced are a significant change with V = 1, on short pages and on long ones."""
+    change = compare(
+        Version(" ".join(f"old{i}" for i in range(words))), Version(" ".join(f"new{i}" for i in range(words)))
+    )
+    assert change.significant
+    assert change.significance < 0.03
+    assert change.distance.effect == 1.0
+
+
+def test_what_was_kept_does_not_hide_what_was_replaced() -> None:
+    """Fifteen words stay and sixty others are replaced: significant; three replaced of sixty-three are not."""
+    kept, old, new = (" ".join(f"{name}{i}" for i in range(n)) for name, n in (("k", 15), ("o", 60), ("n", 62)))
+    assert compare(Version(f"{kept} {old}"), Version(f"{kept} {new}")).significant
+    assert not compare(Version(f"{kept} {old} a b c"), Version(f"{kept} {old} d e f")).significant
+
+
+def test_rare_words_are_tested_by_all_ways_to_divide_them() -> None:
+    """Mean and variance of the statistic of rare words are those over every division of them between the versions."""
+    words = np.repeat(np.arange(4), [1, 2, 2, 3])
+    seen = []
+    for first in itertools.combinations(range(8), 3):
+        table = np.zeros((2, 4))
+        np.add.at(table, (np.isin(np.arange(8), first).astype(int), words), 1)
+        seen.append(stats.chi2_contingency(table, correction=False)[0])
+    sums = np.zeros(ADDED_UP)
+    for a, b in ((1, 0), (1, 1), (1, 1), (0, 3)):
+        take_word(float(a), float(b), 3.0, 5.0, sums)
+    chi2, cells = statistic(sums, 3.0, 5.0)
+    mean, spread = np.mean(seen), np.var(seen)
+    value = stats.chi2_contingency([[1, 1, 1, 0], [0, 1, 1, 3]], correction=False)[0]
+    assert cells - 1 == pytest.approx(2 * mean**2 / spread)
+    assert chi2 == pytest.approx(value * 2 * mean / spread)
+
+
+@pytest.mark.parametrize(("vocabulary", "old", "new"), [(10, 60, 60), (30, 20, 20), (100, 60, 120), (1000, 1000, 700)])
+def test_one_in_twenty_pages_is_called_changed_by_chance(vocabulary: int, old: int, new: int) -> None:
+    """Two texts drawn from one distribution (Zipf's) differ significantly in about 5% of cases, rare words or not."""
+    random = np.random.default_rng(vocabulary)
+    shares = 1.0 / np.arange(1, vocabulary + 1)
+    shares /= shares.sum()
+    wrong = 0
+    for _ in range(400):
+        bags = []
+        for size in (old, new):
+            count = random.multinomial(size, shares).astype(np.int32)
+            bags.append(Bag(np.flatnonzero(count).astype(np.int32), count[count > 0]))
+        wrong += distance_of(*bags).p < 0.05
+    assert 0.02 < wrong / 400 < 0.085
+
+
+def test_no_p_never_hides_an_effect() -> None:
+    """Where there is no test (p is NaN) a large effect makes a change significant, and a small one does not."""
+    assert ChangeRule().holds(math.nan, 0.9, 0.9)
+    assert not ChangeRule().holds(math.nan, 0.1, 0.1)
+    assert not ChangeRule(effect=0.95).holds(math.nan, 0.9, 0.9)
 
 
 def test_with_long_pages_the_effect_size_decides() -> None:

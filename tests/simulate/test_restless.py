@@ -90,6 +90,14 @@ def test_a_small_site_is_edited_whole_every_other_day() -> None:
     assert others / 57 / PAGES < 0.003
 
 
+def test_a_small_late_site_shows_nothing_in_the_first_two_days() -> None:
+    """The same edits, but none in the first two days, and no two pages of the site share a folder."""
+    crawl = web("small-late", 57.0)
+    pages = in_folder(crawl, "data")
+    assert 2.0 < change_days(crawl, pages).min() < 5.0
+    assert len({str(path).rsplit("/", 1)[0] for path in crawl.page("path")[pages]}) == len(pages)
+
+
 def test_a_late_web_shows_nothing_at_first() -> None:
     """In the first two days of 57 nothing changes; afterwards all sites come alive."""
     crawl = web("late", 57.0)

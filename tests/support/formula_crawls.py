@@ -13,8 +13,8 @@ MEASURES = (ChangeRate(), NDCG())
 
 
 def by_pages(
-    expression: Expression, data: Recording, plan: Plan, over: str = "visits"
+    expression: Expression, data: Recording, plan: Plan, over: str = "visits", form: str = "chance"
 ) -> tuple[list[float], list[float]]:
     """ChangeRate and NDCG of every cycle by the crawl loop itself."""
-    result = crawl(data, lambda setting: formula_policy(Formula(expression, over)), plan, MEASURES)
+    result = crawl(data, lambda setting: formula_policy(Formula(expression, over, form=form)), plan, MEASURES)
     return result.per_cycle(MEASURES[0]).tolist(), result.per_cycle(MEASURES[1]).tolist()

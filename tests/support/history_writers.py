@@ -118,6 +118,36 @@ WRITERS: dict[str, Callable[[Sequence[PastVisit]], bytes]] = {
 }
 
 
+def statuses(visits: Sequence[PastVisit]) -> bytes:
+    """StormCrawler's status index."""
+    lines = []
+    for v in visits:
+        metadata = {
+            "signature": [digest_of(v)],
+            "lastProcessedDate": [iso(v.at)],
+            "fetch.statusCode": [f"{status_of(v)}"],
+        }
+        lines.append(json.dumps({"url": v.url, "status": "FETCHED", "metadata": metadata}))
+    return "\n".join(lines).encode()
+
+
+def frontier(visits: Sequence[PastVisit]) -> bytes:
+    """A dump of URLFrontier."""
+    lines = []
+    for v in visits:
+        values = {"signature": digest_of(v), "lastProcessedDate": iso(v.at), "fetch.statusCode": f"{status_of(v)}"}
+        metadata = {name: {"values": [value]} for name, value in values.items()}
+        lines.append(json.dumps({"known": {"info": {"url": v.url, "metadata": metadata}}}))
+    return "\n".join(lines).encode()
+
+
+LINE_WRITERS = {kind: write for kind, write in WRITERS.items() if kind != "warc"} | {
+    "feed": items,
+    "stormcrawler": statuses,
+    "urlfrontier": frontier,
+}
+
+
 def written(kind: str, visits: Sequence[PastVisit], folder: Path) -> Path:
     """Write a history as this kind has it."""
     path = folder / f"history.{'warc.gz' if kind == 'warc' else kind}"

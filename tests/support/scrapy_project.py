@@ -53,7 +53,7 @@ class Pages(scrapy.Spider):
 
     def parse(self, response: Any) -> Any:
         yield {"url": response.url}
-        for link in response.css("a::attr(href)").getall():
+        for link in response.css("a::attr(href)").getall() if self.settings.getbool("FOLLOW", True) else ():
             yield response.follow(link, callback=self.parse_deep)
         if self.passed:
             yield scrapy.Request(self.passed, meta={"recrawl": False}, callback=self.parse_passed)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InputError
-from recrawl.urls.scope import Scope, scope_of_seeds
+from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget, template_of, trap_of, without_session
 from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, parse, registrable_domain, shown, split, why_not
 
@@ -123,7 +123,6 @@ def test_scope_admits_by_host_prefix_and_pattern() -> None:
     assert not any(scope(href) for href in outside)
     assert Scope()("http://anything.example/")
     assert Scope(patterns=("*/news/*",))("http://d.example/news/1")
-    assert scope_of_seeds(["http://www.a.example/x"])("http://b.a.example/")
     with pytest.raises(InputError, match="beginning of a URL"):
         Scope(prefixes=("docs/",))
 

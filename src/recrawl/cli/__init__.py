@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -21,14 +22,14 @@ EXAMPLES = """examples:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, exit code 2."""
+    """Reports errors in one line, exit code 2."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
-def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
-    """Build the parser with all verbs by name, and the options of the one wanted: importing all would take seconds."""
+def build_parser(wanted: str | None = None, *, whole: bool = False) -> argparse.ArgumentParser:
+    """Build the parser with all verbs by name, and the options of the one wanted (`whole`: of all, which is slower)."""
     parser = _Parser(
         prog="recrawl",
         description="A crawler that learns the web's rhythm.",
@@ -38,7 +39,8 @@ def build_parser(wanted: str | None = None) -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"recrawl {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", dest="verb", required=True)
     for verb, help in VERBS.items():
-        new_parser(verbs, verb, help, import_module(f"recrawl.cli.verb_{verb}") if verb == wanted else None)
+        module = import_module(f"recrawl.cli.verb_{verb}") if whole or verb == wanted else None
+        new_parser(verbs, verb, help, module)
     return parser
 
 
@@ -48,16 +50,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = build_parser(words[0] if words else None).parse_args(words)
     try:
         with extras_named():
-            return int(args.run(args) or 0)
-    except InputError as wrong:
-        print(f"recrawl: {wrong}", file=sys.stderr)
+            code = int(args.run(args) or 0)
+            sys.stdout.flush()  # where the reader went away, say so here
+            return code
+    except InputError as error:
+        print(f"recrawl: {error}", file=sys.stderr)
         return 2
-    except RecrawlError as wrong:
-        print(f"recrawl: {wrong}", file=sys.stderr)
+    except RecrawlError as error:
+        print(f"recrawl: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("recrawl: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (`| head`): not our error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away (`| head`): not our error
         return 0

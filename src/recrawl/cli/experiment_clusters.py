@@ -20,14 +20,15 @@ EXAMPLES = """examples:
   recrawl experiment clusters web --queries queries.txt --parts policies
   recrawl experiment clusters web --quick
 
-Without options this is the paper's protocol: cycles of 2, 4 and 8 weeks; 1/12, 1/6 and 1/3 of the pages per cycle.
+Without options this is the paper's protocol: cycles of 2, 4 and 8 weeks; 1/12, 1/6 and 1/3 of the pages per cycle; no
+history at the start.
 """
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Cluster pages that look alike, sample clusters, and judge search results; Figs 1-4, Tables 2-3."
+        "Cluster pages that look alike, sample clusters, and judge search results; Figs 1-4, Tables 1-3."
     )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
@@ -35,11 +36,13 @@ def add(parser: argparse.ArgumentParser) -> None:
                        help="lengths of cycles (14d,28d,56d)")  # fmt: skip
     group.add_argument("--budgets", type=_list(share_or_count), default=(1 / 12, 1 / 6, 1 / 3), metavar="A,B,C",
                        help="visits per cycle (a twelfth, a sixth and a third of the pages)")  # fmt: skip
-    add_warmup(group, "first cycles, not judged")
-    group.add_argument("--clusters", type=int, default=100, metavar="K", help="clusters (100)")
+    add_warmup(group, "first cycles, in which every page is visited; not judged", 0)
+    group.add_argument("--clusters", type=int, default=0, metavar="K",
+                       help="clusters (one for 3,000 pages, as the paper has; 5 to 100)")  # fmt: skip
+    group.add_argument("--repeats", type=int, default=3, metavar="R", help="seeds of Fig 4 and Table 2 (3)")
     group.add_argument("--queries", default="100", metavar="N|FILE", help="queries to draw, or a file of them (100)")
     group.add_argument("--parts", default=None, metavar="A,B", help="only some of counts,units,features,policies,cold")
-    group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, 20 clusters")
+    group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, 2 seeds")
     add_results(parser, "results.json, figures and report.html")
 
 
@@ -55,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     parts = PARTS if args.parts is None else tuple(dict.fromkeys(args.parts.split(",")))
     protocol = ClustersProtocol(
         args.cycles, args.budgets, args.warmup, args.clusters, int(args.queries) if asked is None else len(asked),
-        parts=parts, seed=args.seed,
+        parts=parts, seed=args.seed, repeats=args.repeats,
     )  # fmt: skip
     if args.quick:
         protocol = _quick(protocol)
@@ -70,10 +73,10 @@ def _quick(protocol: Any) -> Any:
     """A small version of the same: few clusters, folds and queries, and one budget."""
     from dataclasses import replace
 
-    clusters = min(protocol.clusters, 20)
     return replace(
-        protocol, clusters=clusters, queries=min(protocol.queries, 20), folds=3, budgets=protocol.budgets[:1]
-    )
+        protocol, clusters=protocol.clusters and min(protocol.clusters, 20), queries=min(protocol.queries, 20), folds=3,
+        budgets=protocol.budgets[:1], repeats=min(protocol.repeats, 2),
+    )  # fmt: skip
 
 
 def _list(parse: Callable[[str], T]) -> Callable[[str], tuple[T, ...]]:

@@ -19,10 +19,11 @@ EXAMPLES = """examples:
   recrawl experiment experts gitweb --steps weekly --no-crawl
   recrawl experiment experts gitweb-mini --quick
 
-The recording needs a table of texts; pages without one are left out. Steps: daily, weekly, and weekly for changes of at
-least 1% of the words (weekly-large).
+The recording needs a table of texts; pages without one are left out. Steps: daily for significant changes, the paper's
+own target (significant), daily and weekly for any change, and weekly for changes of at least 1% of the words
+(weekly-large).
 """
-STEPS = ("daily", "weekly", "weekly-large")
+STEPS = ("significant", "daily", "weekly", "weekly-large")
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--steps", default=",".join(STEPS), metavar="A,B", help=f"of {','.join(STEPS)} (all)")
     group.add_argument("--flips", type=float, metavar="S", help="filter: share of steps at which behaviour flips (0.3)")
     group.add_argument("--experts", type=int, default=20, metavar="K", help="experts of a page (20)")
+    group.add_argument("--window", type=int, default=1, metavar="L", help="steps that features look back, l (1)")
+    group.add_argument("--interval", type=int, default=1, metavar="S", help="steps ahead that are predicted, sigma (1)")
+    group.add_argument("--train", type=int, metavar="N", help="steps that are learnt from, n (50 daily, 20 weekly)")
+    group.add_argument("--own-features", action="store_true", help="experts see the predicted page's features, too")
     group.add_argument("--no-crawl", action="store_true", help="leave out the crawl of Fig 8")
     group.add_argument("--quick", action="store_true", help="a small version: every fourth step, two seeds")
     add_results(parser, "results.json, figures and report.html")
@@ -59,6 +64,7 @@ def run(args: argparse.Namespace) -> None:
 def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:
     from dataclasses import replace
 
+    from recrawl.papers.experts.expert_features import Window
     from recrawl.papers.experts.experts_protocol import PROTOCOLS, quick
 
     named = dict(zip(STEPS, PROTOCOLS, strict=True))
@@ -70,6 +76,11 @@ def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:
         raise InputError("experts must be at least 1")
     if args.flips is not None and not 0 <= args.flips <= 1:
         raise InputError("--flips is a share from 0 to 1")
-    found = [replace(named[name], experts=args.experts, seed=args.seed) for name in wanted]
+    if args.train is not None and args.train < 4:
+        raise InputError("--train is at least 4 steps")
+    window = Window(args.window, args.interval)
+    own = args.own_features
+    found = [replace(named[name], experts=args.experts, seed=args.seed, window=window, beside=own) for name in wanted]
+    found = [p if args.train is None else replace(p, train=args.train) for p in found]
     found = [replace(p, flips=p.flips if args.flips is None else args.flips) for p in found]
     return [quick(protocol) for protocol in found] if args.quick else found

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   recrawl experiment focus web --topic dir:MicrosoftDocs/cpp-docs --topic words:kubernetes,pod --out focus
-  recrawl experiment focus synthetic --topic label:popular --topic label:sparse --jobs 2 --out focus-synthetic
+  recrawl experiment focus synthetic --topic label:sparse --topic label:popular --evolutions 3 --out focus-synthetic
+  recrawl experiment focus synthetic --web-pages 1000000 --pages 10000 --no-options --jobs 2 --out focus-paper
   recrawl experiment focus synthetic --quick
 
-Topics are those of `recrawl focus`. Without --pages crawls have 10,000, 20,000 and 30,000 pages, or less where the
+Topics are those of `recrawl focus`. Strategies are evolved for the first topic and tested on all, as in the paper.
+Without --pages crawls have 10,000, 20,000 and 30,000 pages, or less where the
 graph or the topic is small: P, 2P and 3P, with P one page in twenty of those in reach, not more than there are
 relevant ones, and not less than twice the seeds. --quick has sizes of its own: 300 pages (or --pages), 60 and 20
 seeds, 3 runs, a population of 8 for 3 generations, and a synthetic web of 20,000 pages.
@@ -45,6 +47,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="seeds to test with (250,50)",
     )
+    parser.add_argument("--evolutions", type=int, default=1, metavar="N",
+                        help="evolutions, each with a seed of its own (1)")  # fmt: skip
+    parser.add_argument("--evolve-on", choices=("first", "each"), default="first",
+                        help="evolve for the first topic and test on all, or for each, too (first)")  # fmt: skip
+    parser.add_argument("--features", choices=("auto", "words", "bigrams"), default="auto",
+                        help="what the classifier reads: bigrams need texts (auto: where there are texts)")  # fmt: skip
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
@@ -59,13 +67,15 @@ def run(args: argparse.Namespace) -> None:
 
     check_numbers(args)
     plan = _plan(args)
-    topics = args.topic or (["label:popular", "label:sparse"] if args.data == "synthetic" else [])
+    topics = args.topic or (["label:sparse", "label:popular"] if args.data == "synthetic" else [])
+    if args.evolutions < 1:
+        raise InputError("--evolutions must be at least 1")
     if not topics:
         raise InputError("say what to look for: --topic dir:SITE/FOLDER, words:A,B or urls:A,B")
     check_out(args, FocusReport.owns)
     if args.quick and args.data == "synthetic" and not args.web_pages:
         args.web_pages = 20_000
-    web = open_web(args.data, seed=args.seed, pages=args.web_pages)
+    web = open_web(args.data, seed=args.seed, pages=args.web_pages, features=args.features)
     with progress("focus") as advance:
         results = run_experiment(web, topics, plan, args.jobs, advance)
     args.topic = None  # written at the end, once each
@@ -77,7 +87,9 @@ def _plan(args: argparse.Namespace) -> FocusPlan:
 
     if args.quick:
         quick = FocusPlan.quick(args.seed)
-        return replace(quick, pages=args.pages or quick.pages, options=not args.no_options)
+        quick = replace(quick, pages=args.pages or quick.pages, options=not args.no_options, levels=args.levels)
+        return replace(quick, evolutions=args.evolutions, each=args.evolve_on == "each")
     return FocusPlan(
-        args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed
-    )
+        args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed,
+        levels=args.levels, evolutions=args.evolutions, each=args.evolve_on == "each",
+    )  # fmt: skip

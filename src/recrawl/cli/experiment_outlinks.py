@@ -23,21 +23,23 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
         "Predict new links from static and dynamic features of pages and their network, rank pages by it; "
-        "Table 2, Figures 3 to 6 and 8 to 15."
+        "Tables 2 and 3, Figures 2 to 6 and 8 to 15."
     )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
     group.add_argument("--weeks", type=int, default=9, metavar="W", help="weeks; the last one is predicted (9)")
     group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages that learners see (20000)")
     group.add_argument("--repeats", type=int, default=3, metavar="R", help="draws of the test set (3)")
-    group.add_argument("--trees", type=int, default=200, metavar="T", help="trees of each ensemble (200)")
+    group.add_argument("--trees", type=int, default=0, metavar="T", help="trees of each ensemble (tuned, 200 to 500)")
+    group.add_argument("--folds", type=int, default=3, metavar="F", help="folds of the tuning (3)")
     group.add_argument("--no-tuning", action="store_true", help="take the learners' settings as they are")
-    group.add_argument("--histories", type=whole_numbers("0,1,8"), default=(0, 1, 2, 4, 8), metavar="A,B",
-                       help="weeks of history (0,1,2,4,8)")  # fmt: skip
+    group.add_argument("--histories", type=whole_numbers("0,1,8"), default=tuple(range(9)), metavar="A,B",
+                       help="weeks of history (0 to 8)")  # fmt: skip
     group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages of a page (30)")
+    group.add_argument("--trusted", default="", metavar="SITE,SITE", help="sites that TrustRank starts from (all)")
     group.add_argument("--sentence-model", metavar="M", help="vectors by this sentence-embedding model")
     group.add_argument("--no-ngboost", action="store_true", help="leave natural gradient boosting out: it is slow")
-    group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 1 draw, 40 trees, no tuning")
+    group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 2 draws, 40 trees, no tuning")
     add_results(parser, "results.json, figures and report.html", jobs=True)
 
 
@@ -48,8 +50,10 @@ def run(args: argparse.Namespace) -> None:
 
     check_numbers(args)
     protocol = OutlinksProtocol(
-        args.weeks, args.rows, args.repeats, args.trees, not args.no_tuning, args.histories, args.neighbours,
-        args.sentence_model or "", False if args.no_ngboost else None, args.jobs, args.seed,
+        weeks=args.weeks, rows=args.rows, repeats=args.repeats, trees=args.trees, tune=not args.no_tuning,
+        histories=args.histories, neighbours=args.neighbours, model=args.sentence_model or "",
+        natural=False if args.no_ngboost else None, jobs=args.jobs, seed=args.seed, folds=args.folds,
+        trusted_sites=tuple(name for name in args.trusted.split(",") if name),
     )  # fmt: skip
     protocol = OutlinksProtocol.quick(protocol) if args.quick else protocol
     protocol.check()

@@ -15,7 +15,8 @@ from rich.text import Text
 
 from recrawl.cli.options import moment
 from recrawl.clock import DAY_S
-from recrawl.live.facade import RunView
+from recrawl.live.crawl_results import RunView
+from recrawl.live.feed import failure
 from recrawl.plain_text import shown
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 
 LINE_EVERY_S = 5.0
 RATE_OVER_S = 5.0
+RATE_LEAST_S = 1.0  # a rate over less than that says nothing
 SOON_DAYS = 2.0 / DAY_S  # a cycle that begins within two seconds is not waited for
 LAST = 8  # visits shown
 
 
 class View(RunView):
-    """Shows one crawl. All methods are cheap; drawing happens at most four times a second."""
+    """Shows one crawl. All methods are cheap; drawing happens at most four times per second."""
 
     def __init__(self, *, quiet: bool = False, title: str = "recrawl", console: Console | None = None) -> None:
         self.quiet = quiet
@@ -42,6 +44,8 @@ class View(RunView):
         self._hosts: set[str] = set()
         self._last: deque[tuple[str, str]] = deque(maxlen=LAST)
         self._times: deque[float] = deque()
+        self._began_s = time.monotonic()
+        self._failures: Counter[str] = Counter()
         self._new_links = self._new_pages = self._budget = self._cycle = self._pages = 0
         self._next = ""
         self._policy = ""
@@ -62,6 +66,9 @@ class View(RunView):
         """A cycle begins, or goes on."""
         self._outcomes.clear()
         self._hosts.clear()
+        self._times.clear()
+        self._failures.clear()
+        self._began_s = time.monotonic()
         self._new_links = self._new_pages = 0
         running = session.store.running()
         if running is None:
@@ -81,12 +88,14 @@ class View(RunView):
         self._new_links += sum(noted.new_links)
         self._new_pages += noted.discovered
         self._last.append((outcome, shown(noted.url)))
+        if noted.record.outcome == Outcome.FAILED:
+            self._failures[failure(noted.record.note or "")["kind"]] += 1
         self._times.append(time.monotonic())
         if self._live is None and not self.quiet and time.monotonic() - self._said_s > LINE_EVERY_S:
             self._line(f"  {self._sentence()}, {self.rate():.0f} pages/s, {self.left} left")
 
     def end(self, session: Session, done: bool) -> None:
-        """The cycle has ended, or was told to stop."""
+        """The cycle has ended, or was stopped."""
         self._pages = len(session.store.index)
         self._line(f"cycle {self._cycle} {'done' if done else 'interrupted'}: {self._sentence()}", always=True)
 
@@ -94,7 +103,7 @@ class View(RunView):
         """The crawl sleeps."""
         self._next = moment(until)
         if until > time.time() / DAY_S + SOON_DAYS:
-            self._line(f"the next cycle is due {self._next} UTC; `recrawl run --now` does not wait for it", always=True)
+            self._line(f"the next cycle is due {self._next}; `recrawl run --now` does not wait for it", always=True)
 
     def say(self, line: str) -> None:
         """Print a line."""
@@ -106,12 +115,11 @@ class View(RunView):
         return max(0, self._budget - self._outcomes.total())
 
     def rate(self) -> float:
-        """Pages a second, lately."""
+        """Pages per second over the last seconds, or since the cycle began."""
         now = time.monotonic()
         while self._times and self._times[0] < now - RATE_OVER_S:
             self._times.popleft()
-        span_s = now - self._times[0] if self._times else 0.0
-        return len(self._times) / max(span_s, 0.25)
+        return len(self._times) / max(min(RATE_OVER_S, now - self._began_s), RATE_LEAST_S)
 
     def counts(self) -> dict[str, Any]:
         """The cycle in numbers, for the log."""
@@ -122,12 +130,13 @@ class View(RunView):
         table = Table.grid(padding=(0, 3))
         for name, value in (
             ("cycle", f"{self._cycle}  ({self._policy})"),
-            ("rate", f"{self.rate():.0f} pages/s"),
+            ("rate", f"{self.rate():.{0 if self.rate() >= 10 else 1}f} pages/s"),
             ("visited", f"{self._outcomes.total():,} on {len(self._hosts):,} hosts"),
             ("changed", f"{self._outcomes['changed']:,}"),
             ("new links", f"{self._new_links:,}"),
             ("new pages", f"{self._new_pages:,} ({self._pages + self._new_pages:,} known)"),
-            ("gone, failed", f"{self._outcomes['gone']:,}, {self._outcomes['failed']:,}"),
+            ("gone", f"{self._outcomes['gone']:,}"),
+            ("failed", self._failed()),
             ("budget left", f"{self.left:,}"),
             ("next wake", self._next),
         ):
@@ -138,8 +147,18 @@ class View(RunView):
         last = [Text(f"{o:>9}  {url}", style=styles.get(o, "dim"), no_wrap=True) for o, url in self._last]
         return Group(Text(self.title, style="bold"), table, bar, *last)
 
+    def _failed(self) -> str:
+        """Say how many visits failed, and of what."""
+        return f"{self._outcomes['failed']:,}{self._kinds()}"
+
+    def _kinds(self) -> str:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in self._failures.most_common(4))
+        return f" ({kinds})" if kinds else ""
+
     def _sentence(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(self._outcomes.items())) or "no visits"
+        why = {"failed": self._kinds()}
+        counts = ", ".join(f"{count} {name}{why.get(name, '')}" for name, count in sorted(self._outcomes.items()))
+        counts = counts or "no visits"
         return f"{counts}; {self._new_links} new links, {self._new_pages} new pages"
 
     def _line(self, line: str, *, always: bool = False) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recrawl.errors import InputError
-from recrawl.spans import at_of, budget_of, days_of
+from recrawl.spans import at_of, budget_of, days_of, share_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -36,7 +36,7 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
 
 
 def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False) -> None:
-    """Add the group of options that say with which seed, how fast and where to."""
+    """Add the group of options for seed, jobs and output."""
     group = parser.add_argument_group("how fast, where to" if jobs else "where to")
     add_seed(group)
     if jobs:
@@ -71,7 +71,7 @@ def whole_numbers(example: str, least: int = 0, count: int | None = None) -> Cal
 
 
 def check_numbers(args: argparse.Namespace) -> None:
-    """Say what is wrong with a number before the long work."""
+    """Raise InputError for a number out of range, before the long work."""
     for option, least in (("pages", 0), ("seeds", 0), ("web_pages", 0), ("seed", 0), ("jobs", 1), ("runs", 1)):
         value = getattr(args, option, None)
         if value is not None and value < least:
@@ -99,25 +99,39 @@ T = TypeVar("T")
 
 def span(text: str) -> float:
     """Parse a span of time into days: 30min, 1h, 1d, 2w; a bare number is days."""
-    return _told(days_of, text)
+    return _parsed(days_of, text)
 
 
 def time_at(text: str) -> float:
-    """Parse a time such as 2026-11-16 or 2026-11-16T12:00 (UTC) into days since 1970."""
-    return _told(at_of, text)
+    """Parse a time such as 2026-11-16 or 2026-11-16T12:00Z into days since 1970; local where it names no zone."""
+    return _parsed(at_of, with_zone(text))
+
+
+def with_zone(text: str) -> str:
+    """Return a time that names no zone with the local one; anything else, as 1d or an event's number, as it is."""
+    try:
+        at = None if text.isdigit() else dt.datetime.fromisoformat(text)
+        return text if at is None or at.tzinfo is not None else at.astimezone().isoformat()
+    except (OverflowError, ValueError):
+        return text
 
 
 def share_or_count(text: str) -> float | int:
     """Parse a budget: `5%` is the share 0.05 (a float), `200` is a number of pages (an int)."""
-    return _told(budget_of, text)
+    return _parsed(budget_of, text)
 
 
-def _told(read: Callable[[str], T], text: str) -> T:
-    """Read a word; argparse names the option in front of what is wrong."""
+def share(text: str) -> float:
+    """Parse a share from 0 to 1: `5%` or `0.05`."""
+    return _parsed(share_of, text)
+
+
+def _parsed(read: Callable[[str], T], text: str) -> T:
+    """Parse a word; argparse puts the option's name before the error."""
     try:
         return read(text)
-    except InputError as wrong:
-        raise argparse.ArgumentTypeError(str(wrong)) from None
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 if TYPE_CHECKING:
@@ -125,16 +139,16 @@ if TYPE_CHECKING:
 
 
 def add_crawl(parser: argparse.ArgumentParser) -> None:
-    """Add the option that says which crawl."""
+    """Add the option that names the crawl."""
     parser.add_argument(
         "-C", dest="crawl", type=Path, default=Path(), metavar="DIR", help="the crawl (default: this folder)"
     )
 
 
 def add_order(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how to run, instead of the crawl's own settings."""
+    """Add the options of a run that replace the crawl's own settings."""
     parser.add_argument("--every", type=span, metavar="1d", help="length of a cycle: 1h, 1d, 2w")
-    parser.add_argument("--budget", type=share_or_count, metavar="N", help="visits a cycle: a number, or a share (5%%)")
+    parser.add_argument("--budget", type=share_or_count, metavar="N", help="visits per cycle: number or share (5%%)")
     parser.add_argument("--policy", metavar="NAME", help="one of `recrawl policies`, or auto")
 
 
@@ -146,15 +160,25 @@ def crawl_of(args: argparse.Namespace) -> Crawl:
 
 
 def steering(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what the command line says of how to run; None means the crawl's own settings."""
+    """Return the options of a run; None means the crawl's own settings."""
     return {"every": args.every, "budget": args.budget}
 
 
-def moment(at: float | None) -> str:
-    """Return a time as people write it (UTC)."""
+def counted(count: int, thing: str) -> str:
+    """Return a number of things: 1 page, 2 pages."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def moment(at: float | None, form: str = "%Y-%m-%d %H:%M %Z") -> str:
+    """Return a time as people write it, in the local zone, which is named."""
     if at is None:
         return "never"
     try:
-        return (dt.datetime(1970, 1, 1) + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
-    except OverflowError:
+        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=at)).astimezone().strftime(form)
+    except (OverflowError, ValueError):
         return f"day {at:g}"
+
+
+def to_second(at: float | None) -> str:
+    """Return a time as people write it, with its seconds."""
+    return moment(at, "%Y-%m-%d %H:%M:%S %Z")

@@ -18,10 +18,10 @@ __all__ = ["check_folder", "check_out", "deliver", "deliver_paper", "write_folde
 
 
 def check_out(args: argparse.Namespace, owns: Callable[[str], bool]) -> None:
-    """Before the long work: raise OutputError if --out has files that are not ours, or earlier results unasked."""
+    """Before the long work: raise OutputError if --out has files that are not ours, or results without --force."""
     if args.out is not None:
-        held = os.listdir(args.out) if args.out.is_dir() else []
-        check_folder(args.out, force=args.force, may_replace=filter(owns, held))
+        present = os.listdir(args.out) if args.out.is_dir() else []
+        check_folder(args.out, force=args.force, may_replace=filter(owns, present))
 
 
 def deliver(
@@ -31,13 +31,14 @@ def deliver(
     files: Callable[[], Mapping[str, bytes]],
     wrote: str = "report.html",
 ) -> None:
-    """Print the results as JSON or as tables, and write the folder of --out."""
+    """Write the folder of --out, then print the results as JSON or as tables: the reader may go away (`| head`)."""
+    if args.out is not None:
+        write_folder(args.out, files())
     if args.json:
         sys.stdout.write(text())
     else:
         show()
     if args.out is not None:
-        write_folder(args.out, files())
         print(f"wrote {args.out}/{wrote}", file=sys.stderr)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from pathlib import Path
 
-from recrawl.cli.options import add_crawl, crawl_of
+from recrawl.cli.options import add_crawl, add_json, counted, crawl_of
 from recrawl.errors import InputError
+from recrawl.plain_text import shown
 
 EXAMPLES = """examples:
   recrawl add https://example.org/ https://example.org/blog/
@@ -21,7 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
     parser.add_argument("urls", nargs="*", metavar="URL")
-    parser.add_argument("-f", "--file", metavar="FILE", help="a URL a line; - for standard input")
+    parser.add_argument("-f", "--file", metavar="FILE", help="one URL per line; - for standard input")
     parser.add_argument(
         "--sitemap",
         action="append",
@@ -29,34 +31,40 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="a sitemap, sitemap index or feed; may be repeated",
     )
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Add the pages that are not there yet; lines of a file that are no URLs are named, the others added."""
+    """Add the pages that are not there yet; lines of a file that are not URLs are reported, the others added."""
     from recrawl.live.adding import checked
 
     crawl, lines = crawl_of(args), _lines(args.file)
-    good, wrong = checked([line for _, line in lines])
-    for number, why in wrong:
-        print(f"recrawl: {args.file}, line {lines[number - 1][0]}: {why}", file=sys.stderr)
-    if wrong and not good and not args.urls and not args.sitemap:
-        raise InputError(f"{args.file} holds no URL to crawl")
-    waits = crawl.is_held()
-    new, known = crawl.add(*args.urls, *good, sitemap=args.sitemap)
-    if waits:
-        said = f"{new} pages" + (f" and {len(args.sitemap)} sitemaps" if args.sitemap else "")
-        print(f"{said} left for the process that crawls: it takes them in before its next cycle")
+    good, bad = checked([line for _, line in lines])
+    name = "standard input" if args.file == "-" else args.file
+    for number, why in bad:
+        print(f"recrawl: {name}, line {lines[number - 1][0]}: {why}", file=sys.stderr)
+    if bad and not good and not args.urls and not args.sitemap:
+        raise InputError(f"{name} holds no URL to crawl")
+    waits, problems = crawl.is_held(), list[str]()
+    new, known = crawl.add(*args.urls, *good, sitemap=args.sitemap, problems=problems)
+    for problem in problems:
+        print(f"recrawl: {shown(problem)}", file=sys.stderr)
+    if args.json:
+        print(json.dumps({"queued" if waits else "added": new, "pages": known}))
+    elif waits:
+        queued = counted(new, "page") + (f" and {counted(len(args.sitemap), 'sitemap')}" if args.sitemap else "")
+        print(f"{queued} queued: the process that crawls adds them before its next cycle")
     else:
-        print(f"{new} pages added, {known} in all")
+        print(f"{counted(new, 'page')} added, {known} in all")
 
 
 def _lines(file: str | None) -> list[tuple[int, str]]:
-    """Return the lines of a file that say something, with their numbers."""
+    """Return the lines of a file that are neither empty nor comments, with their numbers."""
     if file is None:
         return []
     try:
         text = sys.stdin.read() if file == "-" else Path(file).read_text()
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{file} cannot be read: {wrong}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} cannot be read: {error}") from None
     lines = enumerate((line.strip() for line in text.splitlines()), 1)
     return [(number, line) for number, line in lines if line and not line.startswith("#")]

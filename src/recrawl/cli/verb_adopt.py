@@ -46,11 +46,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time-field", default="time", metavar="F", help="feed: when it was scraped (time)")
     parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
     parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
-    parser.add_argument("--json", action="store_true", help="print what is known as JSON")
+    parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read, assemble, write, and say what is known."""
+    """Read, assemble, write, and print a summary."""
     from recrawl.importers.adopting import adopt
     from recrawl.importers.import_options import ImportOptions
 
@@ -66,8 +66,8 @@ def run(args: argparse.Namespace) -> None:
         from recrawl.cli.options import crawl_of
         from recrawl.live.warm_start import warm_start
 
-        told = warm_start(crawl_of(args), args.kind, args.sources, options=options, since=args.since)
-        print(json.dumps(asdict(told), indent=2) if args.json else told.line())
+        start = warm_start(crawl_of(args), args.kind, args.sources, options=options, since=args.since)
+        print(json.dumps(asdict(start), indent=2) if args.json else start.line())
         return
     adoption = adopt(
         args.kind,

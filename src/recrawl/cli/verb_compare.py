@@ -34,7 +34,7 @@ NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) af
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Replay a recorded web under several policies and say what each would have found."
+    parser.description = "Replay a recorded web under several policies and show what each would have found."
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--policies", default=POLICIES, metavar="A,B", help=f"default: {POLICIES}")
     parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"default: {MEASURES}".replace("%", "%%"))
@@ -77,12 +77,13 @@ def run(args: argparse.Namespace) -> None:
             jobs=args.jobs, slices=slices, notes=notes, advance=advance,
         )  # fmt: skip
     result = with_command(result, command(args, result.comparison.budgets))
+    if args.out is not None:
+        result.save(args.out, force=args.force)
     if args.json:
         sys.stdout.write(result.to_json())
     else:
         result.show()
     if args.out is not None:
-        result.save(args.out, force=args.force)
         print(f"wrote {args.out}/report.html", file=sys.stderr)
 
 

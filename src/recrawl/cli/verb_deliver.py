@@ -18,6 +18,8 @@ WAIT_S = 45.0  # for a child to end its deliveries
 EXAMPLES = """examples:
   recrawl deliver -C news                        send what there is, and end
   recrawl deliver -C news --follow               go on as the crawl goes on
+  recrawl deliver -C news --to webhook:https://example.org/hook --with diff
+                                                 to this sink alone, which recrawl.toml need not name
   recrawl deliver -C news --again                also what was put aside; enable what was disabled
 
   [[deliver]]                                    in news/recrawl.toml
@@ -35,6 +37,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--once", action="store_true", help="end when there is no more (the default)")
     group.add_argument("--follow", action="store_true", help="go on as the crawl goes on")
+    parser.add_argument(
+        "--to", metavar="SINK", help="deliver to this sink alone: webhook:URL, jsonl:PATH, files:DIR, ..."
+    )
+    parser.add_argument("--with", dest="include", metavar="LIST", help="with --to: diff, added, text, markdown, ...")
     parser.add_argument("--again", action="store_true", help="send what was put aside, enable what was disabled")
     parser.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
 
@@ -42,13 +48,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Deliver until the end, or SIGTERM; 1 if some events wait."""
     from recrawl.deliver.delivery import deliver
+    from recrawl.deliver.sink_settings import sink_to
+    from recrawl.errors import InputError
 
+    if args.include and not args.to:
+        raise InputError("--with goes with --to; for the sinks of recrawl.toml it is said there")
+    sinks = [sink_to(args.crawl, args.to, args.include)] if args.to else None
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     if args.with_parent:
         threading.Thread(target=_watch, args=(stop,), daemon=True).start()
-    done = deliver(args.crawl, follow=args.follow, again=args.again, say=_say, stop=stop)
+    done = deliver(args.crawl, follow=args.follow, again=args.again, sinks=sinks, say=_say, stop=stop)
     return 0 if done else 1
 
 
@@ -64,13 +75,13 @@ def _watch(stop: threading.Event) -> None:
 
 @contextmanager
 def delivering(crawl: Path) -> Iterator[None]:
-    """Deliver in a process of its own while a crawl runs; what is wrong with the sinks is said at once."""
+    """Deliver in a process of its own while a crawl runs; errors in the sinks' settings are raised at once."""
     from recrawl.deliver.sink_settings import make_sink, read_sinks
     from recrawl.errors import InputError
 
     settings = read_sinks(crawl)
     if not settings:
-        raise InputError(f"{crawl / 'recrawl.toml'} has no [[deliver]]: there is nobody to deliver to")
+        raise InputError(f"{crawl / 'recrawl.toml'} has no [[deliver]]: there is no sink to deliver to")
     for setting in settings:
         make_sink(setting, None).close()
     words = [sys.executable, "-m", "recrawl", "deliver", "-C", str(crawl), "--follow", "--with-parent"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   recrawl describe web
-  recrawl describe web --sites                     a line for every site
+  recrawl describe web --sites                     one line per site
   recrawl describe web --kinds docs,wiki --days 90 only those kinds of sites, the last 90 days
   recrawl describe web --json > summary.json
   recrawl describe web --out about-web             summary.json, the picture (PNG, SVG) and describe.html
@@ -28,15 +28,11 @@ BAR = 40  # characters of the longest bar
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
-    parser.description = "Say what is in a recording: sites, pages, how often they change, new links, the link graph."
+    parser.description = "Summarise a recording: sites, pages, how often they change, new links, the link graph."
     parser.add_argument("data", metavar="DATA", help="folder of a recording")
     parser.add_argument("--days", type=span, metavar="D", help="only the last D days (of sites watched to the end)")
-    parser.add_argument(
-        "--sites", nargs="?", const="", metavar="A,B", help="a line for every site; or only these sites"
-    )
-    parser.add_argument(
-        "--kinds", nargs="?", const="", metavar="K,L", help="a line for every kind; or only these kinds"
-    )
+    parser.add_argument("--sites", nargs="?", const="", metavar="A,B", help="one line per site; or only these sites")
+    parser.add_argument("--kinds", nargs="?", const="", metavar="K,L", help="one line per kind; or only these kinds")
     add_pages(parser)
     add_out(parser, "summary.json, a picture and describe.html")
 

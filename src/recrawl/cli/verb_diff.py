@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of
+from recrawl.cli.options import add_crawl, add_json, crawl_of, to_second
 from recrawl.plain_text import shown
-from recrawl.spans import dated, iso_of
+from recrawl.spans import dated
 
 EXAMPLES = """examples:
   recrawl diff -C news https://example.org/            the last two versions
@@ -31,6 +31,6 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps(dated(found), indent=2))
         return
-    times = f"{iso_of(found['old_at'])} and {iso_of(found['new_at'])}"
+    times = f"{to_second(found['old_at'])} and {to_second(found['new_at'])}"
     print(f"{found['versions']} versions of {shown(found['url'])}: {times}")
     print("\n".join(f"  {shown(line)}" for line in found["lines"]) or "  the main text is the same")

@@ -48,6 +48,10 @@ def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> Non
                            help="what formulas may read (all)")  # fmt: skip
     group.add_argument("--over", choices=("visits", "cycles"), default="visits",
                        help="what the estimators' weights run over (visits)")  # fmt: skip
+    group.add_argument("--form", choices=("rate", "chance"), default="rate",
+                       help="the estimators are changes per cycle, or chances of a change by now (rate)")  # fmt: skip
+    group.add_argument("--parents", choices=("population", "archive"), default="population",
+                       help="who breeds: the generation, or the best of all generations (population)")  # fmt: skip
     group.add_argument("--population", type=int, default=300, metavar="N", help="individuals (300)")
     group.add_argument("--generations", type=int, default=50, metavar="N", help="(50)")
     group.add_argument("--seeds", type=int, default=5, metavar="N", help="independent evolutions (5)")
@@ -68,7 +72,14 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
         args.reproduction, args.crossover, args.swap, args.replacement, args.tournament, args.crossover_depth
     )
     settings = EvolutionSettings(
-        args.terminals, args.population, args.generations, args.seeds, args.archive, args.depth, rates=rates
+        args.terminals,
+        args.population,
+        args.generations,
+        args.seeds,
+        args.archive,
+        args.depth,
+        parents=args.parents,
+        rates=rates,
     )
     settings.check()
     return settings
@@ -89,7 +100,7 @@ def run(args: argparse.Namespace) -> None:
     with progress("evolving") as advance:
         outcome = evolve_formula(
             recording, plan, settings, args.fitness,
-            fixed=not args.all_pages, over=args.over, jobs=args.jobs, advance=advance,
+            fixed=not args.all_pages, over=args.over, form=args.form, jobs=args.jobs, advance=advance,
         )  # fmt: skip
     words = command(args, "evolve")
     deliver(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
-from recrawl.cli.options import add_crawl, crawl_of
+from recrawl.cli.options import add_crawl, add_json, crawl_of, with_zone
 
 EXAMPLES = """examples:
   recrawl export -C news recording history       then: recrawl compare history
@@ -22,8 +23,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("recording", "csv", "warc", "corpus"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")
     parser.add_argument("--format", choices=FORMATS, default="parquet", help="of a corpus (parquet)")
-    parser.add_argument("--since", metavar="TIME|7d", help="of a corpus: only pages that changed or went since")
+    parser.add_argument(
+        "--since", type=with_zone, metavar="TIME|7d", help="of a corpus: only pages that changed or went since"
+    )
     parser.add_argument("--force", action="store_true", help="replace what an earlier export left there")
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -34,4 +38,5 @@ def run(args: argparse.Namespace) -> None:
         written = export_corpus(args.crawl, args.dest, args.format, args.since, force=args.force)
     else:
         written = crawl_of(args).export(args.what, args.dest, force=args.force)
-    print(f"{args.dest}: {written}")
+    said = {"what": args.what, "dest": str(args.dest), "written": written}
+    print(json.dumps(said) if args.json else f"{args.dest}: {written}")

@@ -86,6 +86,9 @@ def add_evolution(group: Any) -> None:
     """Add the settings of the genetic algorithm; the defaults are the paper's."""
     group.add_argument("--population", type=int, default=50, metavar="N", help="individuals (50)")
     group.add_argument("--generations", type=int, default=50, metavar="G", help="generations (50)")
+    group.add_argument(
+        "--levels", type=int, default=5, metavar="K", help="generations of ancestors to weigh, 1 to 5 (5)"
+    )
     group.add_argument("--simulations", type=int, default=3, metavar="K", help="crawls that judge an individual (3)")
     group.add_argument("--crossover", type=float, default=0.90, metavar="P", help="probability of crossing (0.90)")
     group.add_argument(
@@ -118,6 +121,7 @@ def run_evolve(args: argparse.Namespace) -> None:
         explore=args.explore,
         within=args.within,
         start=tuple(_strategy(name) for name in args.start),
+        levels=args.levels,
     )
     for strategy in search.start:
         search.genome.encode(strategy)  # says so at once if it does not fit
@@ -143,8 +147,8 @@ def run_replay(args: argparse.Namespace) -> None:
     from recrawl.evaluate.statistics import interval
     from recrawl.focus.simulator import chances
     from recrawl.focus.strategy import BASELINES
-    from recrawl.papers.focus.focus_protocol import MEASURES, measure
-    from recrawl.report.table import Table, said
+    from recrawl.papers.focus.focus_measures import MEASURES, measure
+    from recrawl.report.table import Table, with_interval
 
     strategies = [_strategy(name) for name in args.strategy] or list(BASELINES)
     mission, start, pages = _mission(args)
@@ -159,7 +163,9 @@ def run_replay(args: argparse.Namespace) -> None:
         shown = {m: {"mean": p.mean, "half": p.half} for m, p in zip(MEASURES, points, strict=True)}
         rows.append({"strategy": strategy.name, "pages": max(len(crawl.pages) for crawl in mine), **shown})
     results = {**_about(mission, start, pages), "runs": args.runs, "results": rows}
-    table = [[s.name, *(said(point) for point in points)] for s, points in zip(strategies, summary, strict=True)]
+    table = [
+        [s.name, *(with_interval(point) for point in points)] for s, points in zip(strategies, summary, strict=True)
+    ]
     longest = max(len(crawl.pages) for mine in crawls for crawl in mine)
     note = f"The crawls ended after {longest:,} pages, all that the seeds reach." if longest < pages else ""
     _tell(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
+
+from recrawl.cli.options import add_json
 
 EXAMPLES = """examples:
   recrawl init news
@@ -14,6 +17,7 @@ EXAMPLES = """examples:
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.add_argument("dir", type=Path, help="a new or empty folder")
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -21,6 +25,8 @@ def run(args: argparse.Namespace) -> None:
     from recrawl.live.facade import Crawl
 
     directory = Crawl.create(args.dir).directory
-    print(
-        f"made {directory.path}: settings are in {directory.path / 'recrawl.toml'}; next: recrawl add -C {args.dir} URL"
-    )
+    path, settings = directory.path, directory.path / "recrawl.toml"
+    if args.json:
+        print(json.dumps({"crawl": str(path), "settings": str(settings)}))
+    else:
+        print(f"made {path}: settings are in {settings}; next: recrawl add -C {args.dir} URL")

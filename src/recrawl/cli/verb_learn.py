@@ -30,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--generations", type=int, default=20, metavar="N", help="of the evolution (20)")
     parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
-    parser.add_argument("--anyway", action="store_true", help="take the best, even where it is not surely better")
+    parser.add_argument("--anyway", action="store_true", help="take the best, even if not significantly better")
     add_order(parser)
     add_json(parser)
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
+
+if TYPE_CHECKING:
+    from recrawl.live.planner import PlannedVisit
 
 EXAMPLES = """examples:
   recrawl next -C news -n 500 --urls > urls.txt      then fetch them, and: recrawl report -C news visits.csv
   recrawl next -C news -n 500 --per-host 5 --json    with rank, score, validators and lease
-  recrawl next -C news -n 20 --dry-run               what would come next; nothing is leased
+  recrawl next -C news -n 20 --dry-run               what would come next and why; nothing is leased
 
-A page is given away once until its visit is reported or its lease ends. Nothing is due once the cycle's budget is
-reported, until the next cycle begins.
+A page is leased until its visit is reported or the lease ends. Nothing is due once the cycle's budget is reported,
+until the next cycle begins.
 """
 
 
@@ -46,22 +51,13 @@ def run(args: argparse.Namespace) -> None:
     crawl = crawl_of(args)
     with Planner(crawl, *crawl.steering(args.policy, **steering(args))) as planner:
         if args.dry_run:
-            chosen = planner.plan(args.most, per_host=args.per_host)
+            rows = [asdict(each) for each in planner.plan(args.most, per_host=args.per_host)]
         else:
             if args.now:
                 planner.begin()
-            chosen = planner.next(args.most, per_host=args.per_host, lease_s=args.lease)
-    rows = [
-        {
-            "url": each.url,
-            "rank": each.rank,
-            "score": each.score,
-            "etag": each.validators.get("If-None-Match", ""),
-            "last_modified": each.validators.get("If-Modified-Since", ""),
-            "lease": each.lease,
-        }
-        for each in chosen
-    ]
+            rows = [_row(each) for each in planner.next(args.most, per_host=args.per_host, lease_s=args.lease)]
+        for note in planner.notes:
+            print(f"note: {planner.policy!r}: {note}", file=sys.stderr)
     if args.json:
         print(json.dumps(rows, indent=2))
     elif args.csv:
@@ -69,7 +65,18 @@ def run(args: argparse.Namespace) -> None:
 
         write_csv(rows, sys.stdout)
     else:
-        for each in chosen:
-            print(each.url)
+        for row in rows:
+            print(row["url"])
     if not rows:
         print("recrawl: nothing is due", file=sys.stderr)
+
+
+def _row(visit: PlannedVisit) -> dict[str, Any]:
+    return {
+        "url": visit.url,
+        "rank": visit.rank,
+        "score": visit.score,
+        "etag": visit.validators.get("If-None-Match", ""),
+        "last_modified": visit.validators.get("If-Modified-Since", ""),
+        "lease": visit.lease,
+    }

@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--since",
         type=time_at,
         metavar="TIME",
-        help="visited, or with --changed changed, since 2026-11-16T12:00",
+        help="visited, or with --changed changed, since 2026-11-16T12:00 (local time; UTC: ...Z)",
     )
     parser.add_argument("--sort", choices=SORTS, default="changes", help="(changes)")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")
@@ -52,6 +52,6 @@ def run(args: argparse.Namespace) -> None:
         for page in found:
             gone = "  (gone)" if page["gone"] else ""
             print(
-                f"{page['changes']:>4} changes in {page['visits']:>4} visits, last {moment(page['last_visit_at']):>16}"
+                f"{page['changes']:>4} changes in {page['visits']:>4} visits, last {moment(page['last_visit_at']):>20}"
                 f"  {shown(page['url'])}{gone}"
             )

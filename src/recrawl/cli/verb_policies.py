@@ -37,15 +37,14 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Print the registry."""
-    from rich.console import Console
-
     from recrawl.policies.catalogue import policies
+    from recrawl.report.console import PipeConsole
 
     entries = [policies[name] for name in args.names] or list(policies)
     if args.json:
         print(json.dumps([_row(entry) for entry in entries], indent=2, ensure_ascii=False))
         return
-    Console(width=None if sys.stdout.isatty() else WIDTH).print(_table(entries, bool(args.names)))
+    PipeConsole(width=None if sys.stdout.isatty() else WIDTH).print(_table(entries, bool(args.names)))
 
 
 def _row(entry: Entry[Policy]) -> dict[str, Any]:
@@ -73,7 +72,7 @@ def _table(entries: list[Entry[Policy]], whole: bool) -> Table:
     table.add_column("formula")
     table.add_column("source", no_wrap=True)
     for entry in entries:
-        said = ", ".join(str(parameter) for parameter in parameters(entry.make))
-        below = f"\n[dim]({escape(said)})[/dim]" if whole and said else ""
+        options = ", ".join(str(parameter) for parameter in parameters(entry.make))
+        below = f"\n[dim]({escape(options)})[/dim]" if whole and options else ""
         table.add_row(f"[bold]{entry.name}[/bold]", escape(entry.formula) + below, escape(entry.source))
     return table

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
 
-from recrawl.cli.options import add_crawl, crawl_of
+from recrawl.cli.options import add_crawl, add_json, counted, crawl_of
 
 EXAMPLES = (
     "examples:\n  recrawl remove -C news https://example.org/old\n\n"
@@ -17,8 +18,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
     parser.add_argument("urls", nargs="+", metavar="URL")
+    add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
     """Bar the pages."""
-    print(f"{crawl_of(args).remove(*args.urls)} pages will not be visited any more")
+    removed = crawl_of(args).remove(*args.urls)
+    print(json.dumps({"removed": removed}) if args.json else f"{counted(removed, 'page')} will not be visited any more")

@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> None:
         result = crawl_of(args).replay(
             args.policies, args.measures, warmup=args.warmup, command=command, advance=advance, **steering(args)
         )
+    if args.out is not None:
+        result.save(args.out, force=args.force)
     if args.json:
         print(result.to_json(), end="")
     else:
         result.show()
-    if args.out is not None:
-        result.save(args.out, force=args.force)

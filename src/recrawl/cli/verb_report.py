@@ -15,7 +15,7 @@ EXAMPLES = """examples:
   recrawl report -C news visits.jsonl     the same as JSON lines; also "links": [...]
   fetch urls.txt | recrawl report -C news -
 
-Visits that nobody asked for count too. A digest unlike the last one is a change.
+Visits without a lease count too. A digest unlike the last one is a change.
 """
 
 
@@ -28,22 +28,24 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Record the visits and say what became of them."""
+    """Record the visits and print how many were recorded, folded and refused."""
     from recrawl.live.planner import Planner
     from recrawl.live.report_files import read_reports
 
     crawl = crawl_of(args)
     seen = read_reports(args.visits)
     with Planner(crawl, *crawl.steering(args.policy, **steering(args))) as planner:
-        told = planner.report(seen)
+        result = planner.report(seen)
     if args.json:
-        refused = [{"number": each.number + 1, "url": each.url, "why": each.why} for each in told.refused]
-        outcomes = {"recorded": told.recorded, "folded": told.folded, "outcomes": told.outcomes}
+        refused = [{"number": each.number + 1, "url": each.url, "why": each.why} for each in result.refused]
+        outcomes = {"recorded": result.recorded, "folded": result.folded, "outcomes": result.outcomes}
         print(json.dumps({**outcomes, "refused": refused}, indent=2))
         return
-    found = ", ".join(f"{count} {name}" for name, count in sorted(told.outcomes.items()))
-    print(f"{told.recorded} recorded ({found or 'nothing new'}), {told.folded} folded, {len(told.refused)} refused")
-    for each in told.refused[:SHOWN]:
+    found = ", ".join(f"{count} {name}" for name, count in sorted(result.outcomes.items()))
+    print(
+        f"{result.recorded} recorded ({found or 'nothing new'}), {result.folded} folded, {len(result.refused)} refused"
+    )
+    for each in result.refused[:SHOWN]:
         print(f"recrawl: visit {each.number + 1}, {each.url[:200]}: {each.why}", file=sys.stderr)
-    if len(told.refused) > SHOWN:
-        print(f"recrawl: and {len(told.refused) - SHOWN} more", file=sys.stderr)
+    if len(result.refused) > SHOWN:
+        print(f"recrawl: and {len(result.refused) - SHOWN} more", file=sys.stderr)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 from contextlib import nullcontext
+from dataclasses import asdict
 
-from recrawl.cli.options import add_crawl, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
+from recrawl.spans import dated
 
 EXAMPLES = """examples:
   recrawl run -C news --cycles 1
@@ -20,7 +23,7 @@ Ctrl-C (or SIGTERM) lets the visits under way end, records them and stops; the n
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = (
-        "Visit the pages that the policy chooses, within the budget, once a cycle; for ever, or N cycles."
+        "Visit the pages that the policy chooses, within the budget, once per cycle; for ever, or N cycles."
     )
     add_crawl(parser)
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
@@ -29,6 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
     parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    add_json(parser, "print how the run ended as JSON")
 
 
 def _count(text: str) -> int:
@@ -58,3 +62,5 @@ def run(args: argparse.Namespace) -> None:
             view.say("stopped: what was visited is recorded, the rest of the cycle waits for the next run")
         else:
             view.say(f"done; the next cycle is due {moment(done.next_due_at)}")
+    if args.json:
+        print(json.dumps(dated(asdict(done))))

@@ -1,4 +1,4 @@
-"""recrawl show: one page's story."""
+"""recrawl show: one page's history."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, time_at
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, time_at, to_second
 from recrawl.plain_text import shown
 from recrawl.spans import dated, iso_of
 
 if TYPE_CHECKING:
-    from recrawl.live.forecast import Forecast
-    from recrawl.live.views import PageStory
+    from recrawl.live.crawl_results import CrawledPage
 
 EXAMPLES = """examples:
   recrawl show -C news https://example.org/
@@ -25,32 +24,40 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
     parser.add_argument("url", metavar="URL")
-    parser.add_argument("--at", type=time_at, metavar="TIME", help="the text that we held then: 2026-11-16T12:00")
+    parser.add_argument(
+        "--at",
+        type=time_at,
+        metavar="TIME",
+        help="the text that we held then: 2026-11-16T12:00 (local time; UTC: ...Z)",
+    )
+    parser.add_argument(
+        "--why", action="store_true", help="say why it is visited next also where over 100,000 visits must be replayed"
+    )
     add_order(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the story."""
+    """Print the page's history."""
     if args.at is not None:
         taken_at, text = crawl_of(args).text_at(args.url, args.at)
         print(json.dumps({"at": iso_of(taken_at), "text": text}) if args.json else shown_lines(taken_at, text))
         return
-    page = crawl_of(args).page(args.url, policy=args.policy, **steering(args))
-    story, coming = page.story, page.next
+    page = crawl_of(args).page(args.url, policy=args.policy, **steering(args), why=args.why or None)
     if args.json:
-        told = {**dataclasses.asdict(story), "next": {**dataclasses.asdict(coming), "why": coming.why}}
-        print(json.dumps(dated(told), indent=2))
+        coming = None if page.next is None else {**dataclasses.asdict(page.next), "why": page.why}
+        print(json.dumps(dated({**dataclasses.asdict(page.story), "next": coming}), indent=2))
     else:
-        print("\n".join(_lines(story, coming)))
+        print("\n".join(_lines(page)))
 
 
 def shown_lines(taken_at: float, text: str) -> str:
     """Return a version's text for a terminal."""
-    return "\n".join([f"as of {iso_of(taken_at)}:", *map(shown, text.splitlines())])
+    return "\n".join([f"as of {to_second(taken_at)}:", *map(shown, text.splitlines())])
 
 
-def _lines(story: PageStory, coming: Forecast) -> list[str]:
+def _lines(page: CrawledPage) -> list[str]:
+    story, coming = page.story, page.next
     lines = [shown(story.url), f"  {shown(story.title)}" if story.title else "  (no title)", ""]
     for visit in story.visits:
         links = visit["new_internal"] + visit["new_external"]
@@ -62,6 +69,6 @@ def _lines(story: PageStory, coming: Forecast) -> list[str]:
         lines.append("  not visited yet")
     if story.diff:
         lines += ["", "last change:", *(f"  {shown(line)}" for line in story.diff)]
-    due = f" ({moment(coming.due_at)})" if coming.due_at is not None else ""
-    first, *rest = coming.why.split("\n")
+    due = f" ({moment(coming.due_at)})" if coming is not None and coming.due_at is not None else ""
+    first, *rest = page.why.split("\n")
     return [*lines, "", f"next visit{due}: {shown(first)}", *map(shown, rest)]

@@ -1,4 +1,4 @@
-"""recrawl status: how a crawl stands."""
+"""recrawl status: the state of a crawl."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
         f"{found['first']:,} first, {found['gone']:,} gone, {found['failed']:,} failed",
     ]
     if found["barred"]:
-        said = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["barred"].items()))
-        lines.append(f"not visited now: {said}; they cost no budget")
+        barred = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["barred"].items()))
+        lines.append(f"not visited now: {barred}; they cost no budget")
     cycle = found["cycle"]
     if cycle is None:
         lines.append("no cycle yet: recrawl run")
@@ -53,5 +53,5 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
             f"{cycle['visits']:,} of {cycle['budget']:,} visits, {cycle['planned']:,} planned"
         )
     if found["running"] and cycle is not None and cycle["done"]:
-        lines.append("a process holds the crawl and waits for the next cycle")
+        lines.append("a process runs the crawl and waits for the next cycle")
     return lines

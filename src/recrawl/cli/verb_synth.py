@@ -32,14 +32,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("preset", metavar="PRESET", help=", ".join(entry.name for entry in presets))
     parser.add_argument("--pages", type=int, default=20_000, metavar="N", help="pages in all (default 20000)")
     parser.add_argument("--days", type=span, metavar="D", help="length, such as 57, 57d or 8w (default: the preset's)")
-    add_seed(parser, what="the web's number")
+    add_seed(parser, what="seed of the web")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write")
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Generate, write, and say what was written."""
+    """Generate, write, and print a summary."""
     from recrawl.recording.write import new_recording, write_tables
     from recrawl.simulate.synthetic.presets import preset
     from recrawl.simulate.synthetic.synthesis import check_size, generate
@@ -78,5 +78,5 @@ def _page_days(pages: pa.Table, days: float) -> float:
 def _sentence(found: dict[str, Any]) -> str:
     return (
         f"{found['out']}: {found['pages']:,} pages on {found['sites']:,} sites over {found['days']:g} days, "
-        f"{found['changes']:,} changes ({found['changed_a_day']:.1%} of the pages a day), {found['links']:,} links"
+        f"{found['changes']:,} changes ({found['changed_a_day']:.1%} of the pages per day), {found['links']:,} links"
     )

@@ -8,8 +8,9 @@ import select
 import sys
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_crawl
+from recrawl.cli.options import add_crawl, to_second, with_zone
 from recrawl.plain_text import shown
+from recrawl.spans import at_of
 
 if TYPE_CHECKING:
     from recrawl.live.feed import Event
@@ -21,7 +22,8 @@ EXAMPLES = """examples:
   recrawl tail -C news --since 1d --types new,changed --json | jq -r .url
   recrawl tail -C news --since 0 --types all     everything, from the beginning
 
---since takes an event's id (those after it), a time (2026-11-16T12:00Z) or a span (1d).
+--since takes an event's id (those after it), a time (2026-11-16T12:00, local unless it names a
+zone, as ...Z) or a span (30min, 1d).
 """
 
 
@@ -30,7 +32,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.description = "Print events as JSON, one per line; on a terminal as a table."
     add_crawl(parser)
     parser.add_argument("-f", "--follow", action="store_true", help="go on as the crawl goes on")
-    parser.add_argument("--since", metavar="ID|TIME|1d", help="from there on (default: the last ten)")
+    parser.add_argument("--since", type=with_zone, metavar="ID|TIME|1d", help="from there on (default: the last ten)")
     parser.add_argument(
         "--types", type=_words, default=("new", "changed", "gone"), metavar="T,..",
         help="new, changed, gone, failed, cycle, or all (new,changed,gone)",
@@ -40,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="also: diff, added, removed, text, markdown, links_added, change",
     )  # fmt: skip
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--table", action="store_true", help="a line for people")
+    group.add_argument("--table", action="store_true", help="one line per event, for people")
     group.add_argument("--json", action="store_true", help="JSON, on a terminal too")
 
 
@@ -65,14 +67,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def line_of(event: Event) -> str:
-    """Return an event as a line for people, with nothing in it that a terminal would obey."""
-    what = event["type"].split(".")[1]
+    """Return an event as a line for people, without control characters."""
+    what, at = event["type"].split(".")[1], to_second(at_of(event["time"]))
     if "url" not in event:
-        said = ", ".join(f"{count} {name}" for name, count in event["visits"].items() if count)
-        return f"{event['time']}  cycle {event['cycle']} {what}: {said or 'no visit'}"
-    lines = [
-        f"{event['time']}  {what:7}  {event['status'] or '-':>3}  {shown(event['url'])}  {shown(event['title'] or '')}"
-    ]
+        counts = ", ".join(f"{count} {name}" for name, count in event["visits"].items() if count)
+        return f"{at}  cycle {event['cycle']} {what}: {counts or 'no visit'}"
+    lines = [f"{at}  {what:7}  {event['status'] or '-':>3}  {shown(event['url'])}  {shown(event['title'] or '')}"]
     for name in ("diff", "added", "removed", "text", "markdown"):
         lines += [f"    {shown(line)}" for line in (event.get(name) or "").split("\n") if name in event]
     return "\n".join(lines).rstrip()

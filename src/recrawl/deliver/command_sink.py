@@ -1,6 +1,6 @@
 """command:./on-change.sh: a program run with the events on its standard input, one JSON object per line.
 
-No shell is asked, and no text of a page is an argument: what a page says can never become a command.
+No shell is involved, and no text of a page is an argument, so page text can never become a command.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from recrawl.deliver.sink import DeliveryError, Sink, SinkSetting, add_sink, lines
 from recrawl.live.feed import Event
 
-SHOWN_BYTES = 2_000  # of what the program says when it fails
+SHOWN_BYTES = 2_000  # of the program's error output that is shown
 
 
 class CommandSink(Sink):
@@ -35,10 +35,10 @@ class CommandSink(Sink):
                 self.words, cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 start_new_session=True,
             )  # fmt: skip
-        except OSError as wrong:
-            raise DeliveryError(f"{self.words[0]}: {wrong.strerror}") from None
+        except OSError as error:
+            raise DeliveryError(f"{self.words[0]}: {error.strerror}") from None
         try:
-            said = process.communicate(lines(events), timeout=self.timeout_s)[1]
+            output = process.communicate(lines(events), timeout=self.timeout_s)[1]
         except subprocess.TimeoutExpired:
             self._end(process)
             raise DeliveryError(f"{self.words[0]} took longer than {self.timeout_s:g} s") from None
@@ -46,7 +46,7 @@ class CommandSink(Sink):
             self._end(process)
             raise
         if process.returncode:
-            last = said[-SHOWN_BYTES:].decode("utf-8", "replace").strip().rpartition("\n")[2]
+            last = output[-SHOWN_BYTES:].decode("utf-8", "replace").strip().rpartition("\n")[2]
             raise DeliveryError(f"{self.words[0]} ended with {process.returncode}: {last}")
         return None
 

@@ -26,7 +26,7 @@ from recrawl.see.markdown import markdown_of
 from recrawl.see.page import see_page
 
 FORMATS = ("parquet", "jsonl", "files", "markdown")
-PART_ROWS, PART_BYTES = 10_000, 32 << 20  # of a Parquet file
+PART_ROWS, PART_BYTES = 10_000, 32 << 20  # per Parquet file
 _AT_ONCE = 500  # pages looked up at once
 _LANGUAGE = re.compile(
     rb"""(?i)<html\b[^<>]{0,2000}?\slang\s*=\s*["']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3})["'\s>]"""
@@ -51,8 +51,8 @@ def export_corpus(crawl: Path, dest: Path, form: str, since: str | None = None, 
         if dest.exists():
             shutil.rmtree(dest)
         part.rename(dest)
-    except OSError as wrong:
-        raise OutputError(f"{dest} cannot be written: {wrong.strerror}") from None
+    except OSError as error:
+        raise OutputError(f"{dest} cannot be written: {error.strerror}") from None
     finally:
         store.close()
         shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""deliver.sqlite: how far each sink has got, when it is tried again, and what it would not take.
+"""deliver.sqlite: delivery state per sink: cursor, retry time, and dead letters.
 
 It lies beside the crawl's own store, so a slow or locked sink never holds the crawl's writer.
 """
@@ -9,13 +9,13 @@ import sqlite3
 from pathlib import Path
 from typing import NamedTuple
 
-from recrawl.live.store_file import connect, told
+from recrawl.live.store_file import connect, one_line_errors
 
 TABLES = """
 create table if not exists sinks (
     name text primary key,
     last text,                          -- cursor of the feed; null: nothing delivered yet
-    state text,                         -- what the sink itself wants to know at its next start
+    state text,                         -- kept by the sink itself, for its next start
     tries integer not null default 0,   -- failed ones since the last success
     next_at real not null default 0,    -- Unix time of the next try
     disabled integer not null default 0,
@@ -32,7 +32,7 @@ create table if not exists dead (       -- events that were tried as often as th
 
 
 class SinkStatus(NamedTuple):
-    """How a sink stands."""
+    """Delivery state of a sink."""
 
     last: str | None = None
     state: str | None = None
@@ -48,7 +48,7 @@ class Cursors:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "deliver.sqlite"
         self._file: sqlite3.Connection = connect(self.path, "rwc")
-        with told(self.path):
+        with one_line_errors(self.path):
             self._file.executescript(TABLES)
 
     def close(self) -> None:
@@ -56,9 +56,9 @@ class Cursors:
         self._file.close()
 
     def status(self, name: str) -> SinkStatus:
-        """Return how a sink stands."""
+        """Return the delivery state of a sink."""
         ask = "select last, state, tries, next_at, disabled, error from sinks where name = ?"
-        with told(self.path):
+        with one_line_errors(self.path):
             row = self._file.execute(ask, (name,)).fetchone()
         return SinkStatus() if row is None else SinkStatus._make((*row[:4], bool(row[4]), row[5]))
 
@@ -81,26 +81,26 @@ class Cursors:
         return self.status(name).tries
 
     def bury(self, name: str, ids: list[str], before: str, error: str) -> None:
-        """Put events aside that were tried often enough."""
+        """Move events to the dead letters after their last try."""
         rows = [(name, each, before, error) for each in ids]
-        with told(self.path):
+        with one_line_errors(self.path):
             self._file.execute("begin immediate")
             self._file.executemany("insert or replace into dead (name, id, before, error) values (?, ?, ?, ?)", rows)
             self._file.execute("commit")
 
     def dead(self, name: str) -> list[tuple[str, str]]:
-        """Return the events put aside: each with a cursor before it."""
-        with told(self.path):
+        """Return the dead letters, each with a cursor before it."""
+        with one_line_errors(self.path):
             return self._file.execute("select id, before from dead where name = ? order by rowid", (name,)).fetchall()
 
     def raise_dead(self, name: str, event: str) -> None:
-        """An event that was put aside is delivered."""
+        """Remove a dead letter that was delivered after all."""
         self._run("delete from dead where name = ? and id = ?", (name, event))
 
     def try_again(self, name: str) -> None:
-        """Forget failures: the sink is enabled, and tried at once."""
+        """Clear the failures: the sink is enabled, and tried at once."""
         self._run("update sinks set tries = 0, next_at = 0, disabled = 0, error = null where name = ?", (name,))
 
     def _run(self, ask: str, values: tuple[object, ...]) -> None:
-        with told(self.path):
+        with one_line_errors(self.path):
             self._file.execute(ask, values)

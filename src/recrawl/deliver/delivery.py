@@ -1,7 +1,8 @@
 """Deliver a crawl's events: a thread and a cursor for each sink, so that one that fails blocks only itself.
 
-Events are sent in order, and the cursor moves when the sink is sure of them: at least once. What fails is sent again on
-a schedule with jitter; what has failed as often as the schedule says is put aside (dead letters), and the rest goes on.
+Events are sent in order, and the cursor moves when the sink has them safe (at-least-once delivery). What fails is sent
+again on a schedule with jitter; what has failed as often as the schedule allows becomes a dead letter, and the rest
+goes on.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from recrawl.live.feed import START, Event, EventFeed
 
 POLL_S = 1.0
 PATIENCE_S = 10.0  # without --follow, a shorter wait for the next try is waited for
-DRAIN_S = 30.0  # how long deliveries may go on after we are told to stop
+DRAIN_S = 30.0  # how long deliveries may go on after a request to stop
 MAX_BATCH_BYTES = 32 << 20
 JITTER = 0.25
 
@@ -49,7 +50,7 @@ class Delivery:
         self.sent = 0  # events
 
     def feed(self, since: str | None, *, complete: bool) -> EventFeed:
-        """Open the feed of what this sink wants."""
+        """Open the feed of the events for this sink."""
         wanted, sink = self.setting, self.sink
         include = {*wanted.include, *sink.include} | ({"change"} if wanted.significant else set())
         types = {*wanted.types, *sink.types}
@@ -70,7 +71,7 @@ class Delivery:
         return self._send(status.tries)
 
     def _gather(self, follow: bool) -> None:
-        """Read the next batch; where there is none, move the cursor over what this sink does not want."""
+        """Read the next batch; where there is none, move the cursor past events that are not for this sink."""
         if self._feed is None:
             self._feed = self.feed(self._last or self.setting.since, complete=follow and self.sink.whole_cycles)
         if self._events is None:
@@ -93,8 +94,8 @@ class Delivery:
         assert self._feed is not None
         try:
             self._state = self.sink.send(self._pending)
-        except Exception as wrong:  # a sink's own errors block the sink, not the others
-            return self._failed(wrong, tries)
+        except Exception as error:  # a sink's own errors block the sink, not the others
+            return self._failed(error, tries)
         self._advance()
         return 0.0
 
@@ -104,23 +105,23 @@ class Delivery:
         self._last, self._pending = self._feed.cursor, []
         self.cursors.delivered(self.setting.name, self._last, self._state)
 
-    def _failed(self, wrong: Exception, tries: int) -> float | None:
-        told = wrong if isinstance(wrong, DeliveryError) else DeliveryError(f"{type(wrong).__name__}: {wrong}")
+    def _failed(self, error: Exception, tries: int) -> float | None:
+        failure = error if isinstance(error, DeliveryError) else DeliveryError(f"{type(error).__name__}: {error}")
         schedule = self.setting.retry_s
-        if tries >= len(schedule) and not told.disable:
+        if tries >= len(schedule) and not failure.disable:
             # events before the first one pending are delivered: the feed gives these again after the last cursor
             before = self._last or self.setting.since or START
-            self.cursors.bury(self.setting.name, [str(event["id"]) for event in self._pending], before, str(told))
+            self.cursors.bury(self.setting.name, [str(event["id"]) for event in self._pending], before, str(failure))
             self.sent -= len(self._pending)
             self._advance()
             return 0.0
         delay_s = schedule[min(tries, len(schedule) - 1)] if schedule else 0.0
-        wait_s = max(told.retry_after_s, delay_s * self._draw.uniform(1.0, 1.0 + JITTER))
-        self.cursors.failed(self.setting.name, str(told), time.time() + wait_s, disabled=told.disable)
-        return None if told.disable else wait_s
+        wait_s = max(failure.retry_after_s, delay_s * self._draw.uniform(1.0, 1.0 + JITTER))
+        self.cursors.failed(self.setting.name, str(failure), time.time() + wait_s, disabled=failure.disable)
+        return None if failure.disable else wait_s
 
     def send_dead(self) -> None:
-        """Send what was put aside once more; what fails stays aside."""
+        """Send the dead letters once more; those that fail stay."""
         for event_id, before in self.cursors.dead(self.setting.name):
             feed = self.feed(before, complete=False)
             event = next((event for event in feed if str(event["id"]) == event_id), None)
@@ -140,13 +141,21 @@ class Delivery:
             self._feed.close()
 
 
-def deliver(folder: Path, *, follow: bool, again: bool = False, say: Say = print, stop: threading.Event) -> bool:
-    """Deliver to all sinks of a crawl until there is no more, or until told to stop; False if some events wait."""
-    settings = read_sinks(folder)
+def deliver(
+    folder: Path,
+    *,
+    follow: bool,
+    again: bool = False,
+    sinks: Sequence[SinkSetting] | None = None,
+    say: Say = print,
+    stop: threading.Event,
+) -> bool:
+    """Deliver to these sinks, or all of recrawl.toml, until there is no more or `stop` is set; False if events wait."""
+    settings = read_sinks(folder) if sinks is None else sinks
     if not settings:
-        raise InputError(f"{folder / 'recrawl.toml'} has no [[deliver]]: there is nobody to deliver to")
+        raise InputError(f"{folder / 'recrawl.toml'} has no [[deliver]]: there is no sink to deliver to")
     with _locked(folder):
-        for setting in settings:  # says what is wrong before anything is sent
+        for setting in settings:  # raises before anything is sent where a setting is wrong
             cursors = Cursors(folder)
             try:
                 if again:
@@ -163,7 +172,7 @@ def deliver(folder: Path, *, follow: bool, again: bool = False, say: Say = print
 
 
 class _SinkThread(threading.Thread):
-    """Runs one delivery; what goes wrong in it is said in a line and ends nothing else."""
+    """Runs one delivery; an error in it is reported in one line and stops no other sink."""
 
     def __init__(self, setting: SinkSetting, follow: bool, again: bool, say: Say, stop: threading.Event) -> None:
         super().__init__(name=f"deliver-{setting.name}", daemon=True)
@@ -183,18 +192,18 @@ class _SinkThread(threading.Thread):
                 delivery.close()
                 self._tell(cursors, delivery.sent)
                 cursors.close()
-        except RecrawlError as wrong:
-            self.say(f"{self.setting.name}: {wrong}")
+        except RecrawlError as error:
+            self.say(f"{self.setting.name}: {error}")
 
     def _deliver(self, delivery: Delivery) -> None:
         until = float("inf")
         while time.monotonic() < until:
             try:
                 wait_s = delivery.step(follow=self.follow)
-            except StoreError as wrong:  # the store is busy: later
+            except StoreError as error:  # the store is busy: later
                 if not self.follow:
                     raise
-                self.say(f"{self.setting.name}: {wrong}")
+                self.say(f"{self.setting.name}: {error}")
                 wait_s = None
             if self.stop.is_set():
                 if wait_s != 0.0:
@@ -220,8 +229,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """Let one process at a time deliver; the lock ends with the process, however that ends."""
     try:
         file = os.open(folder / ".deliver.lock", os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as wrong:
-        raise StoreError(f"{folder}: {wrong.strerror}") from None
+    except OSError as error:
+        raise StoreError(f"{folder}: {error.strerror}") from None
     try:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -21,7 +21,7 @@ _GIT = (
 
 
 class FilesSink(Sink):
-    """Keeps a folder as the pages are."""
+    """Keeps a folder with the newest text of every page."""
 
     batch = 20
 
@@ -33,7 +33,7 @@ class FilesSink(Sink):
         self.types = ("cycle.done",) if git else ()
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".recrawl.part"
-        probe.touch()  # says at once if the folder cannot be written
+        probe.touch()  # raises at once if the folder cannot be written
         probe.unlink()
         if git and not (folder / ".git").exists():
             self._run_git("init", "-q")
@@ -76,8 +76,8 @@ class FilesSink(Sink):
                 check=False,
                 stdin=subprocess.DEVNULL,
             )
-        except (OSError, subprocess.TimeoutExpired) as wrong:
-            raise DeliveryError(f"git {words[0]}: {wrong}") from None
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise DeliveryError(f"git {words[0]}: {error}") from None
         if done.returncode:
             raise DeliveryError(f"git {words[0]}: {done.stderr.decode('utf-8', 'replace')}")
         return done.stdout

@@ -33,14 +33,14 @@ class JsonlSink(Sink):
         self.path = path
         self._sizes: dict[str, int] = dict([json.loads(state)]) if state else {}
         self._current().parent.mkdir(parents=True, exist_ok=True)
-        with self._current().open("ab"):  # says at once if it cannot be written
+        with self._current().open("ab"):  # raises at once if it cannot be written
             pass
 
     def _current(self) -> Path:
         return Path(time.strftime(str(self.path), time.gmtime()))
 
     def send(self, events: Sequence[Event]) -> str | None:
-        """Append, sync, and return which file is how long."""
+        """Append, sync, and return the file's name and length."""
         path = self._current()
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:

@@ -1,10 +1,10 @@
-"""What a sink is: something that takes events in order, and is sure of them when `send` returns."""
+"""Sink: takes events in order; they are safe when `send` returns."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,7 +21,7 @@ CRAWL_FILES = frozenset(
 
 
 class DeliveryError(RecrawlError):
-    """Events could not be handed over now; they are sent again, unless the other side wants no more (`disable`)."""
+    """Events could not be handed over now; they are sent again, unless the receiver asks for no more (`disable`)."""
 
     def __init__(self, reason: str, *, retry_after_s: float = 0.0, disable: bool = False) -> None:
         super().__init__(" ".join(reason.split())[:300])
@@ -42,7 +42,7 @@ class SinkSetting:
     contains: str = ""
     significant: bool = False
     secret: bytes | None = field(default=None, repr=False)
-    batch: int = 0  # events at once; 0: as the sink likes
+    batch: int = 0  # events at once; 0: the sink's default
     since: str | None = None  # where a new sink begins; None: with the first event
     retry_s: tuple[float, ...] = RETRY_S
     timeout_s: float = 20.0
@@ -84,7 +84,7 @@ class SinkSetting:
 
 
 class Sink:
-    """Takes events. Subclasses write `send`; the other attributes say how they like their events."""
+    """Takes events. Subclasses define `send`; the other attributes set batches and contents."""
 
     batch = 1  # events at once
     types: tuple[str, ...] = ()  # that it needs besides those asked for
@@ -94,7 +94,7 @@ class Sink:
     def send(self, events: Sequence[Event]) -> str | None:
         """Hand events over: on return they are safe. The text returned is kept with the cursor, for the next start.
 
-        Whatever is raised makes the events be sent again, later; DeliveryError says more.
+        After any exception the events are sent again later; a DeliveryError can set when.
         """
         raise NotImplementedError
 
@@ -102,7 +102,6 @@ class Sink:
         """Let go of what is open."""
 
 
-MakeSink = Callable[[SinkSetting, "str | None"], Sink]
 sinks: Registry[Sink] = Registry("kind of sink", group="recrawl.sinks")
 add_sink = sinks.add
 

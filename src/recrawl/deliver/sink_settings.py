@@ -1,4 +1,4 @@
-"""[[deliver]] in recrawl.toml: which events go where. What is wrong is said before anything is sent."""
+"""[[deliver]] in recrawl.toml: which events go where, checked before anything is sent."""
 
 from __future__ import annotations
 
@@ -26,22 +26,28 @@ def read_sinks(folder: Path) -> list[SinkSetting]:
     """Read and check the sinks of a crawl."""
     path = folder / "recrawl.toml"
     try:
-        told = tomllib.loads(path.read_text()).get("deliver", [])
-    except OSError as wrong:
-        raise InputError(f"{path}: {wrong.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{path}: {wrong}") from None
-    if not isinstance(told, list) or not all(isinstance(each, dict) for each in told):
+        tables = tomllib.loads(path.read_text()).get("deliver", [])
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: {error}") from None
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
         raise InputError(f"{path}: deliver must be written as [[deliver]]")
     try:
-        found = [_setting(folder, each) for each in told]
+        found = [_setting(folder, each) for each in tables]
         for name in ("name", "to"):
             values = [getattr(setting, name) for setting in found]
             if twice := {value for value in values if values.count(value) > 1}:
                 raise InputError(f"two sinks have the same {name}: {sorted(twice)[0]!r}")
-    except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     return found
+
+
+def sink_to(folder: Path, to: str, include: str | None) -> SinkSetting:
+    """Return the sink that a command line names: `to` as in recrawl.toml, contents separated by commas."""
+    contents = [part.strip() for part in include.split(",")] if include else []
+    return _setting(folder, {"to": to, "with": contents})
 
 
 def make_sink(setting: SinkSetting, state: str | None) -> Sink:
@@ -50,50 +56,50 @@ def make_sink(setting: SinkSetting, state: str | None) -> Sink:
         import_module(f"recrawl.deliver.{module}")
     try:
         return sinks[setting.scheme].make(setting, state)
-    except UnknownNameError as wrong:
+    except UnknownNameError as error:
         known = ", ".join(f"{entry.name}:" for entry in sinks)
-        raise InputError(f"deliver {setting.name!r}: {wrong}; there are {known}") from None
-    except (OSError, ValueError) as wrong:
-        raise InputError(f"deliver {setting.name!r}: {setting.to!r}: {_line(wrong)}") from None
-    except InputError as wrong:
-        raise InputError(f"deliver {setting.name!r}: {wrong}") from None
+        raise InputError(f"deliver {setting.name!r}: {error}; there are {known}") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"deliver {setting.name!r}: {setting.to!r}: {_line(error)}") from None
+    except InputError as error:
+        raise InputError(f"deliver {setting.name!r}: {error}") from None
 
 
-def _line(wrong: Exception) -> str:
-    return wrong.strerror if isinstance(wrong, OSError) and wrong.strerror else " ".join(str(wrong).split())
+def _line(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else " ".join(str(error).split())
 
 
-def _setting(folder: Path, told: dict[str, Any]) -> SinkSetting:
-    name = told.get("name", told.get("to"))
-    _typed(f"deliver {name!r}", told, _KINDS)
-    only = told.get("only", {})
+def _setting(folder: Path, table: dict[str, Any]) -> SinkSetting:
+    name = table.get("name", table.get("to"))
+    _typed(f"deliver {name!r}", table, _KINDS)
+    only = table.get("only", {})
     _typed(f"deliver {name!r}: only", only, _ONLY)
-    if not isinstance(name, str) or not name or ":" not in told.get("to", ""):
+    if not isinstance(name, str) or not name or ":" not in table.get("to", ""):
         raise InputError(f'deliver {name!r} needs to = "jsonl:PATH", "webhook:URL", "command:...", "files:DIR" or such')
     try:
         return SinkSetting(
             name=name,
-            to=told["to"],
+            to=table["to"],
             folder=folder,
-            types=tuple(read_types(told.get("types", ("new", "changed", "gone")))),
-            include=tuple(read_contents(told.get("with", ()))),
+            types=tuple(read_types(table.get("types", ("new", "changed", "gone")))),
+            include=tuple(read_contents(table.get("with", ()))),
             hosts=tuple(only.get("hosts", ())),
             contains=only.get("contains", ""),
             significant=only.get("significant", False),
-            secret=_secret(folder / told["secret_file"]) if "secret_file" in told else None,
-            batch=_positive(told.get("batch", 0)),
-            since=told.get("since"),
-            retry_s=tuple(days_of(span) * 86_400 for span in told["retry"]) if "retry" in told else RETRY_S,
-            timeout_s=days_of(told.get("timeout", "20s")) * 86_400,
-            git=told.get("git", False),
-            suffix=_suffix(told.get("format", "markdown")),
+            secret=_secret(folder / table["secret_file"]) if "secret_file" in table else None,
+            batch=_positive(table.get("batch", 0)),
+            since=table.get("since"),
+            retry_s=tuple(days_of(span) * 86_400 for span in table["retry"]) if "retry" in table else RETRY_S,
+            timeout_s=days_of(table.get("timeout", "20s")) * 86_400,
+            git=table.get("git", False),
+            suffix=_suffix(table.get("format", "markdown")),
         )
-    except InputError as wrong:
-        raise InputError(f"deliver {name!r}: {wrong}") from None
+    except InputError as error:
+        raise InputError(f"deliver {name!r}: {error}") from None
 
 
-def _typed(where: str, told: dict[str, Any], kinds: dict[str, Any]) -> None:
-    for name, value in told.items():
+def _typed(where: str, table: dict[str, Any], kinds: dict[str, Any]) -> None:
+    for name, value in table.items():
         if name not in kinds:
             raise InputError(f"{where}: unknown setting {name}; known are {', '.join(sorted(kinds))}")
         if not isinstance(value, kinds[name]) or isinstance(value, bool) != (kinds[name] is bool):
@@ -119,8 +125,8 @@ def _secret(path: Path) -> bytes:
     try:
         text = path.read_text().strip().removeprefix("whsec_")
         secret = base64.b64decode(text, validate=True)
-    except OSError as wrong:
-        raise InputError(f"secret_file {path}: {wrong.strerror}") from None
+    except OSError as error:
+        raise InputError(f"secret_file {path}: {error.strerror}") from None
     except (binascii.Error, ValueError):
         raise InputError(f"secret_file {path} must hold whsec_ and Base64") from None
     if not 24 <= len(secret) <= 64:

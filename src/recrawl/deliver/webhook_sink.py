@@ -1,4 +1,4 @@
-"""webhook:URL: events posted as JSON, signed as Standard Webhooks 1.0 says.
+"""webhook:URL: events posted as JSON, signed by Standard Webhooks 1.0.
 
     webhook-id: news.184467                          the same for every try of an event
     webhook-timestamp: 1794830591
@@ -45,7 +45,7 @@ class WebhookSink(Sink):
         ):
             raise ValueError("needs a URL such as https://example.org/hook")
         self.path = (self.url.path or "/") + (f"?{self.url.query}" if self.url.query else "")
-        self.port = self.url.port  # says so if it is no number
+        self.port = self.url.port  # ValueError if it is not a number
         self.secret = secret
         self.timeout_s = timeout_s
         self._connection: HTTPConnection | None = None
@@ -73,18 +73,18 @@ class WebhookSink(Sink):
         kept = self._connection is not None
         try:
             return self._ask(body, headers)
-        except _LOST as wrong:
+        except _LOST as error:
             self.close()
             if not kept:
-                raise DeliveryError(f"{type(wrong).__name__}: {wrong}") from None
-        except OSError as wrong:
+                raise DeliveryError(f"{type(error).__name__}: {error}") from None
+        except OSError as error:
             self.close()
-            raise DeliveryError(f"{type(wrong).__name__}: {wrong}") from None
+            raise DeliveryError(f"{type(error).__name__}: {error}") from None
         try:
             return self._ask(body, headers)
-        except (*_LOST, OSError) as wrong:
+        except (*_LOST, OSError) as error:
             self.close()
-            raise DeliveryError(f"{type(wrong).__name__}: {wrong}") from None
+            raise DeliveryError(f"{type(error).__name__}: {error}") from None
 
     def _ask(self, body: bytes, headers: dict[str, str]) -> tuple[int, str, str]:
         if self._connection is None:
@@ -115,7 +115,7 @@ def sign(secret: bytes, name: str, at: str, body: bytes) -> str:
 
 
 def _seconds(retry_after: str) -> float:
-    """Read Retry-After: seconds, or a date; 0 where it says nothing."""
+    """Read Retry-After: seconds, or a date; 0 where it is missing or unreadable."""
     if retry_after.isdigit():
         return min(float(retry_after), MAX_RETRY_AFTER_S)
     try:

@@ -1,4 +1,4 @@
-"""The demonstration as one page: curves, the pages that changed most, and one page's changes in its own words."""
+"""The demonstration as one page: curves, the pages that changed most, and the word-by-word changes of one page."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from recrawl.demo.living_demo import BUDGET, CYCLES, EPOCH_DAY, MEASURES, WARMUP
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store
+from recrawl.live.store_history import PageFilter
 from recrawl.recording.recording import Recording
 from recrawl.report.layout import Page, Picture, Section, Table
 from recrawl.report.style import COLOURS, Sheet, picture
@@ -56,21 +57,22 @@ def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
     """Render the page from the results and the learned policy's own crawl."""
     directory = CrawlDirectory.open(folder / judged[0].policy)
     store = Store.open(directory.state, read_only=True)
-    top = store.pages(sort="changes", limit=12)
+    top = store.pages(PageFilter(limit=12))
     steps = timeline(directory, store, top[0]["page"], top[0]["url"]) if top else []
     store.close()
     intro = (
         f"{len(recording):,} pages on {len(set(recording.site.tolist()))} sites with {len(recording.change_day):,} "
         f"changes in {CYCLES} weeks, served on loopback and crawled over real HTTP: one week visits every page, the "
-        f"others {BUDGET:.0%} of them. Freshness is judged by the exact change times."
+        f"others {BUDGET:.0%} of them. Freshness is judged by the exact change times. This is one web with one seed: "
+        "differences of a few changes may be chance."
     )
-    seen = [[page["url"], page["title"], str(page["visits"]), str(page["changes"])] for page in top]
+    seen = [[page["url"].partition("://")[2], str(page["visits"]), str(page["changes"])] for page in top]
     sections = [
         Section("What each policy found", tables=[_results(judged)]),
         Section("Week by week", pictures=[Picture("curves", picture(curves, judged), "Dashed: simulated.")]),
         Section(
             f"Pages that changed most, as the crawl under {judged[0].policy} saw them",
-            tables=[Table(("page", "title", "visits", "changes found"), seen)],
+            tables=[Table(("page", "visits", "changes found"), seen)],
         ),
     ]
     if steps:

@@ -1,7 +1,7 @@
 """A living web in a minute: serve a synthetic web on loopback, crawl it over real HTTP under two policies, and judge.
 
-What each crawl chose is replayed on the recording with exact change times, so freshness is the truth and not what the
-crawl believes. The oracle is simulated on the same recording with the same budget.
+What each crawl chose is replayed on the recording with exact change times, so freshness is the truth and not the
+crawl's own estimate. The oracle is simulated on the same recording with the same budget.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from recrawl.clock import SystemClock
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.all_measures import make_measures
+from recrawl.live.choice import DEFAULT
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
@@ -54,7 +55,7 @@ latency_factor = 0.0
 
 
 class Watching(Protocol):
-    """Whoever shows the crawl."""
+    """Shows the crawl as it runs."""
 
     def begin(self, session: Session) -> None:
         """A cycle begins."""
@@ -70,7 +71,7 @@ Show = Callable[[str], AbstractContextManager[Watching]]
 
 
 class WebClock(SystemClock):
-    """The served web's calendar: moved from cycle to cycle, still in between; waits are real."""
+    """The served web's clock: set forward from cycle to cycle, fixed in between; waits are real."""
 
     def __init__(self) -> None:
         self.day = 0.0
@@ -82,7 +83,7 @@ class WebClock(SystemClock):
 
 @dataclass(frozen=True)
 class Judged:
-    """One crawl and what it was worth."""
+    """One crawl and its results."""
 
     policy: str
     live: bool
@@ -99,6 +100,11 @@ class Judged:
 def learned_policy() -> str:
     """Return the learned policy where there is one, and otherwise the one that learns rates."""
     return "learned" if "learned" in policies else "bayes"
+
+
+def spec_of(policy: str) -> str:
+    """Return how the demonstration crawls by a policy: `learned` as every live crawl does by default."""
+    return DEFAULT if policy == "learned" else policy
 
 
 def make_web(pages: int, seed: int) -> Recording:
@@ -122,10 +128,10 @@ def demonstrate(recording: Recording, folder: Path, seed: int, show: Show) -> li
 
 def _live(server: ReplayServer, clock: WebClock, folder: Path, policy: str, plan: Plan, show: Show) -> Judged:
     recording = server.rendering.recording
-    directory = CrawlDirectory.init(folder, TOML.format(policy=policy))
+    directory = CrawlDirectory.init(folder, TOML.format(policy=spec_of(policy)))
     _add_seeds(directory, server)
     fixed = replace(plan, budget=plan.visits(recording))
-    with show(policy) as view, Session(directory, policy, fixed, clock=clock, watch=view.visit) as session:
+    with show(policy) as view, Session(directory, spec_of(policy), fixed, clock=clock, watch=view.visit) as session:
         for cycle in range(1, CYCLES + 1):
             clock.day = CYCLE_DAYS * cycle
             view.begin(session)
@@ -158,7 +164,7 @@ def _chosen(store: Store, server: ReplayServer) -> dict[int, list[int]]:
 
 
 def _found(store: Store) -> list[int]:
-    """Return how many changes the crawl itself says it found, by cycle after the warm-up."""
+    """Return how many changes the crawl itself recorded, by cycle after the warm-up."""
     return [found for cycle, found in store.changes_by_cycle().items() if cycle > WARMUP]
 
 
@@ -168,7 +174,7 @@ def _discovered(result: CrawlResult) -> int:
 
 @dataclass
 class _Chosen(Named):
-    """A policy that makes the visits that were made."""
+    """A policy that repeats recorded visits."""
 
     cycles: dict[int, list[int]]
 

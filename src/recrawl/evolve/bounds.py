@@ -28,7 +28,7 @@ TERMINALS = {
     "n": _COUNT,
     "X": _COUNT,
     "t": Bounds(1.0, MANY),
-    "CG": _SHARE,
+    "CG": Bounds(0.0, 50.0),  # as a rate: ln(2n + 1) at most
     "NAD": _SHARE,
     "SAD": _SHARE,
     "AAD": _SHARE,

@@ -24,19 +24,23 @@ def evolve_formula(
     *,
     fixed: bool = True,
     over: str = "visits",
+    form: str = "rate",
     jobs: int = 1,
     advance: Advance = silent,
 ) -> EvolutionResult:
     """Evolve formulas by genetic programming (GP4C, Santos et al. 2014) and return the best, validated on other pages.
 
     `fitness` is changerate, ndcg or any measure. With `fixed`, only pages that live through a half are used: far
-    faster. `result.formula` is the formula; written as JSON it is a policy, `gp:FILE`.
+    faster. `over` and `form` say what the estimators among the terminals are. `result.formula` is the formula; written
+    as JSON it is a policy, `gp:FILE`.
     """
     plan, settings = plan or Plan(), settings or EvolutionSettings()
     settings.check()
     recording = data if isinstance(data, Recording) else Recording.open(data)
     train, validation = halves(recording, plan, fixed=fixed)
-    sets = [make_fitness(p, plan, fitness, settings.terminals, over=over, jobs=jobs) for p in (train, validation)]
+    sets = [
+        make_fitness(p, plan, fitness, settings.terminals, over=over, form=form, jobs=jobs) for p in (train, validation)
+    ]
     discovery = discover(sets[0], sets[1], settings, plan.seed, _watcher(settings, advance))
     classical = [Expression.of(tree) for tree in CLASSICAL]
     values = [fitness_of(classical, judge) for judge in sets]
@@ -45,6 +49,7 @@ def evolve_formula(
         plan,
         sets[0].measure.spec,
         over,
+        form,
         train.name,
         (len(train), len(validation)),
         (len(sets[0].cycles), len(sets[1].cycles)),

@@ -26,6 +26,7 @@ from recrawl.evolve.ground import (
     TO,
     TOTAL,
     VISITED,
+    Ground,
     Members,
     N,
     Small,
@@ -65,9 +66,10 @@ def reads_of(code: Codes, size: int, over_cycles: bool) -> int:
 
 @kernel(error_model="numpy")
 def fill_terminals(
-    used: int, classes: int, cycle: int, over_cycles: bool, norm: FloatArray, table: Small, sums: FloatArray, out: Any
+    used: int, classes: int, cycle: int, ground: Ground, table: Small, sums: FloatArray, out: Any
 ) -> None:
     """Fill the columns of the terminals that are used, exactly as policies/formulas/terminals.py does for pages."""
+    over_cycles, chances = ground.over_cycles, ground.chances
     for i in range(classes):
         row = table[i]
         t = float(cycle - row[VISITED])
@@ -79,26 +81,27 @@ def fill_terminals(
         if used >> _T & 1:
             out[_T, i] = t
         if used >> _CG & 1:
-            out[_CG, i] = _probability(-math.log((row[N] - row[X] + 0.5) / (row[N] + 0.5)), t)
+            rate = -math.log((row[N] - row[X] + 0.5) / (row[N] + 0.5)) if row[X] else 0.0
+            out[_CG, i] = _estimate(rate, t, chances)
         if used >> _NAD & 1:
-            out[_NAD, i] = _probability(row[X] / ended, t)
+            out[_NAD, i] = _estimate(row[X] / ended, t, chances)
         if used >> _SAD & 1:
-            out[_SAD, i] = _probability(float(row[LAST]) if not over_cycles or t == 1.0 else 0.0, t)
+            out[_SAD, i] = _estimate(float(row[LAST]) if not over_cycles or t == 1.0 else 0.0, t, chances)
         if used >> _AAD & 1:
             weights = ended * (ended + 1.0)
             total = sums[i, TOTAL]
-            out[_AAD, i] = _probability(total * (2.0 / weights) if over_cycles else 2.0 * total / weights, t)
+            out[_AAD, i] = _estimate(total * (2.0 / weights) if over_cycles else 2.0 * total / weights, t, chances)
         if used >> _GAD & 1:
             decay = sums[i, DECAY]
             if over_cycles:  # bring the sum from the last visit to the last cycle that has ended
-                out[_GAD, i] = _probability(decay * 0.5 ** (t - 1.0) / norm[cycle], t)
+                out[_GAD, i] = _estimate(decay * 0.5 ** (t - 1.0) / ground.decay_norm[cycle], t, chances)
             else:
-                out[_GAD, i] = _probability(decay / (1.0 - 0.5**ended), t)
+                out[_GAD, i] = _estimate(decay / (1.0 - 0.5**ended), t, chances)
 
 
 @kernel(error_model="numpy", inline="always")
-def _probability(rate: float, t: float) -> float:
-    return -math.expm1(-rate * t)
+def _estimate(rate: float, t: float, chances: bool) -> float:
+    return -math.expm1(-rate * t) if chances else rate
 
 
 @kernel(error_model="numpy")

@@ -13,6 +13,16 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
+from recrawl.evolve.candidates import (
+    PROGRAM_SELECTIONS,
+    SELECTIONS,
+    SHORT,
+    Archive,
+    Candidate,
+    choose,
+    cycle_spread,
+    nearly_best,
+)
 from recrawl.evolve.canonical import canonical
 from recrawl.evolve.fitness import Fitness
 from recrawl.evolve.operators import OperatorRates, breed, create
@@ -23,6 +33,7 @@ from recrawl.policies.formulas.expression import Expression
 from recrawl.policies.formulas.terminals import terminal_set
 
 CREATION, BREEDING = 0, 1  # streams of random numbers
+PARENTS = ("population", "archive")
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,7 @@ class EvolutionSettings:
     archive: int = 50  # best individuals that go to validation
     depth: int = 10  # of created trees
     variable_share: float = 0.5  # leaves that are terminals; the others are constants
+    parents: str = "population"  # who breeds: the generation, or the archive of all generations
     rates: OperatorRates = field(default_factory=OperatorRates)
 
     def check(self) -> None:
@@ -50,6 +62,8 @@ class EvolutionSettings:
         for name in ("reproduction", "crossover", "swap", "replacement"):
             if not 0 <= getattr(self.rates, name) <= 1:
                 raise InputError(f"the {name} rate must be between 0 and 1")
+        if self.parents not in PARENTS:
+            raise InputError(f"parents must be one of {', '.join(PARENTS)}, not {self.parents!r}")
         if self.rates.tournament < 1:
             raise InputError("a tournament needs at least 1 individual")
 
@@ -127,8 +141,15 @@ def evolve(ledger: Ledger, settings: EvolutionSettings, seed: int, watch: Watch 
         if watch is not None:
             watch(generations[-1])
         if number < settings.generations:
-            population = breed(population, fitness, settings.rates, leaves, dice)
+            parents, worth = (population, fitness) if settings.parents == "population" else _parents(archive)
+            population = breed(parents, worth, settings.rates, leaves, dice, settings.population)
     return EvolutionRun(seed, generations, archive.best())
+
+
+def _parents(archive: Archive) -> tuple[FormulaPopulation, FloatArray]:
+    """The archive as parents: lines 11 and 12 of Listing 1 let the N_b fittest of all generations evolve on."""
+    best = archive.best()
+    return FormulaPopulation.of([formula for formula, _ in best]), np.array([worth for _, worth in best])
 
 
 def _keep(
@@ -142,88 +163,16 @@ def _keep(
             archive.add(forms[i], float(fitness[i]), curves[i])
 
 
-def validate(runs: list[EvolutionRun], fitness: Fitness) -> list[Candidate]:
+def validate(runs: list[EvolutionRun], train: Fitness, validation: Fitness) -> list[Candidate]:
     """Judge all archived formulas on the validation set."""
-    held = [(run.seed, formula, train) for run in runs for formula, train in run.best]
-    values = fitness.total(fitness.curves(FormulaPopulation.of([formula for _, formula, _ in held])))
+    held = [(run.seed, formula, worth) for run in runs for formula, worth in run.best]
+    formulas = FormulaPopulation.of([formula for _, formula, _ in held])
+    curves = validation.curves(formulas)
+    spread = cycle_spread(train.curves(formulas), curves)
     return [
-        Candidate(formula, seed, train, float(value))
-        for (seed, formula, train), value in zip(held, values, strict=True)
+        Candidate(formula, seed, worth, float(value), float(sigma))
+        for (seed, formula, worth), value, sigma in zip(held, validation.total(curves), spread, strict=True)
     ]
-
-
-SELECTIONS = ("best", "sum", "avg")  # the paper's
-SHORT = "short"  # ours: the shortest that is nearly the best
-NEARLY = 0.005  # of the best validation
-
-
-@dataclass
-class Archive:
-    """The `room` best formulas seen so far; of those that behave alike in training only the shortest.
-
-    Two formulas behave alike if their crawls score the same in every cycle. Without that rule the archive fills up
-    with spellings of one formula, and validation has nothing to choose from.
-    """
-
-    room: int = 50
-    _held: dict[bytes, tuple[float, Expression]] = field(default_factory=dict)
-
-    def add(self, formula: Expression, fitness: float, curve: FloatArray) -> None:
-        """Consider one formula."""
-        behaviour = curve.tobytes()
-        known = self._held.get(behaviour)
-        if known is None:
-            if len(self._held) >= 2 * self.room:
-                self._shrink()
-            self._held[behaviour] = fitness, formula
-        elif _order(fitness, formula) < _order(*known):
-            self._held[behaviour] = fitness, formula
-
-    def best(self) -> list[tuple[Expression, float]]:
-        """Return the formulas with their fitness, best first."""
-        self._shrink()
-        return [(formula, fitness) for fitness, formula in self._held.values()]
-
-    def _shrink(self) -> None:
-        ranked = sorted(self._held.items(), key=lambda item: _order(*item[1]))
-        self._held = dict(ranked[: self.room])
-
-
-def _order(fitness: float, formula: Expression) -> tuple[float, int, bytes]:
-    return -fitness, len(formula), formula.key
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A formula with its fitness in training and validation."""
-
-    formula: Expression
-    seed: int
-    train: float
-    validation: float
-
-    def score(self, selection: str) -> float:
-        """Return what a selection goes by (Santos et al. 2014, section 4.2.3; sigma over training and validation).
-
-        best: validation. sum: train + validation - sigma. avg: their mean - sigma.
-        """
-        if selection == "best":
-            return self.validation
-        sigma = float(np.std([self.train, self.validation]))
-        both = self.train + self.validation
-        return (both if selection == "sum" else both / 2) - sigma
-
-
-def nearly_best(candidates: list[Candidate], most: int = 20) -> list[Candidate]:
-    """Return the shortest candidates whose validation is within NEARLY of the best, shortest first."""
-    top = max(c.validation for c in candidates)
-    near = [c for c in candidates if c.validation >= top - NEARLY * abs(top)]
-    return sorted(near, key=lambda c: (len(c.formula), -c.validation, c.formula.key))[:most]
-
-
-def choose(candidates: list[Candidate], selection: str = "best") -> Candidate:
-    """Return the best candidate; of equals the one better in training, then the shorter."""
-    return min(candidates, key=lambda c: (-c.score(selection), -c.train, len(c.formula), c.formula.key))
 
 
 @dataclass(frozen=True)
@@ -233,7 +182,7 @@ class Discovery:
     settings: EvolutionSettings
     runs: list[EvolutionRun]
     candidates: list[Candidate]  # of all seeds
-    chosen: dict[str, Candidate]  # by selection: best, sum, avg, and short
+    chosen: dict[str, Candidate]  # by selection: the paper's, the program's, and short
     simulated: int  # different formulas that were judged in training
 
     @property
@@ -248,8 +197,10 @@ def discover(
     """Evolve with the seeds seed, seed + 1, ..., validate the best of each, choose, and make the choice readable."""
     ledger = Ledger(train)
     runs = [evolve(ledger, settings, seed + i, watch) for i in range(settings.seeds)]
-    candidates = validate(runs, validation)
-    chosen = {name: readable(choose(candidates, name), train, validation) for name in SELECTIONS}
+    candidates = validate(runs, train, validation)
+    picked = {name: choose(candidates, name) for name in (*SELECTIONS, *PROGRAM_SELECTIONS)}
+    plainer = {c.formula.key: readable(c, train, validation).formula for c in picked.values()}
+    chosen = {name: replace(c, formula=plainer[c.formula.key]) for name, c in picked.items()}
     plain = [readable(candidate, train, validation) for candidate in nearly_best(candidates)]
     chosen[SHORT] = min(plain, key=lambda c: (len(c.formula), -c.validation))
     return Discovery(settings, runs, candidates, chosen, len(ledger))
@@ -257,7 +208,7 @@ def discover(
 
 def readable(candidate: Candidate, *sets: Fitness) -> Candidate:
     """Simplify a candidate's formula as far as its crawls stay the same, cycle by cycle."""
-    states = sample_states()
+    states = sample_states(form=sets[0].form)
     for prune in (True, False):
         shorter = simplify(candidate.formula, states=states, prune=prune)
         if all(_same(candidate.formula, shorter, fitness) for fitness in sets):

@@ -29,6 +29,7 @@ class EvolutionResult:
     plan: Plan
     measure: str
     over: str
+    form: str
     name: str
     pages: tuple[int, int]  # training, validation
     cycles: tuple[int, int]
@@ -48,7 +49,7 @@ class EvolutionResult:
             "budget": self.plan.budget,
             "seed": best.seed,
         }
-        return Formula(best.formula, self.over, about)
+        return Formula(best.formula, self.over, about, self.form)
 
 
 def headline(outcome: EvolutionResult) -> str:
@@ -81,7 +82,7 @@ def rows(outcome: EvolutionResult) -> list[tuple[str, float, float, str]]:
 def formulas_table(outcome: EvolutionResult) -> Table:
     """The best formulas and, to compare, the classical estimators."""
     found = rows(outcome)
-    best = frozenset((r, c) for r, row in enumerate(found) if row[3].startswith("best") for c in range(3))
+    best = frozenset((r, c) for r, row in enumerate(found) if row[3].split(", ")[0] == "best" for c in range(3))
     cells = [(formula, f"{train:.4f}", f"{valid:.4f}", word) for formula, train, valid, word in found]
     return Table(("formula", "training", "validation", "chosen as"), cells, best=best)
 
@@ -95,6 +96,7 @@ def to_json(outcome: EvolutionResult, command: str) -> str:
         "data": {"name": outcome.name, "pages": outcome.pages, "cycles": outcome.cycles},
         "fitness": outcome.measure,
         "over": outcome.over,
+        "form": outcome.form,
         "terminals": found.settings.terminals,
         "simulated": found.simulated,
         "chosen": {name: candidate_json(c) for name, c in found.chosen.items()},

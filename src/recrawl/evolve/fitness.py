@@ -38,6 +38,7 @@ class Fitness(Protocol):
 
     measure: Measure
     over: str
+    form: str
 
     def curves(self, population: FormulaPopulation) -> FloatArray:
         """Return formulas x judged cycles: the measure's values."""
@@ -53,13 +54,17 @@ def make_fitness(
     terminals: str = "all",
     *,
     over: str = "visits",
+    form: str = "chance",
     jobs: int = 1,
 ) -> ClassFitness | PageFitness:
-    """Prepare a fitness on a recording; `measure` is a measure's name, or changerate or ndcg."""
+    """Prepare a fitness on a recording; `measure` is a measure's name, or changerate or ndcg.
+
+    `over` and `form` say what the estimators among the terminals are (policies/formulas/terminals.py).
+    """
     chosen = make_measure(MEASURES.get(measure.lower(), measure))
     if is_fast(recording, plan, chosen, terminals):
-        return ClassFitness(recording, plan, chosen, over=over, jobs=jobs)
-    return PageFitness(recording, plan, chosen, over=over, jobs=jobs)
+        return ClassFitness(recording, plan, chosen, over=over, form=form, jobs=jobs)
+    return PageFitness(recording, plan, chosen, over=over, form=form, jobs=jobs)
 
 
 def is_fast(recording: Recording, plan: Plan, measure: Measure, terminals: str) -> bool:
@@ -78,14 +83,22 @@ class ClassFitness:
     """Crawls over classes of pages in the same state (see kernel)."""
 
     def __init__(
-        self, recording: Recording, plan: Plan, measure: Measure, *, over: str = "visits", jobs: int = 1
+        self,
+        recording: Recording,
+        plan: Plan,
+        measure: Measure,
+        *,
+        over: str = "visits",
+        form: str = "chance",
+        jobs: int = 1,
     ) -> None:
         self.measure = measure
         self.over = over
+        self.form = form
         cycles = plan.cycles(recording)
         edges = recording.start + plan.cycle_days * np.arange(cycles + 1, dtype=np.float64)
         bits = change_bits(recording, edges[1:], plan.seed)
-        self.ground: Ground = make_ground(bits, cycles, plan.warmup, plan.visits(recording), over=over)
+        self.ground: Ground = make_ground(bits, cycles, plan.warmup, plan.visits(recording), over=over, form=form)
         self.cycles: IntArray = np.arange(plan.warmup + 1, cycles + 1)
         self.jobs = jobs
         self._starts: dict[int, WarmState] = {}
@@ -140,12 +153,20 @@ class PageFitness:
     """Crawls page by page with the crawl loop itself: any terminals, any measure, pages that are born and die."""
 
     def __init__(
-        self, recording: Recording, plan: Plan, measure: Measure, *, over: str = "visits", jobs: int = 1
+        self,
+        recording: Recording,
+        plan: Plan,
+        measure: Measure,
+        *,
+        over: str = "visits",
+        form: str = "chance",
+        jobs: int = 1,
     ) -> None:
         self.recording = recording
         self.plan = plan
         self.measure = measure
         self.over = over
+        self.form = form
         self.jobs = jobs
         self.cycles: IntArray = np.arange(plan.warmup + 1, plan.cycles(recording) + 1)
         self._directory: IntArray | None = None
@@ -157,7 +178,7 @@ class PageFitness:
             self._directory = directories(RecordedWorld(self.recording).memory(cycle_days=1.0))
 
         def work(i: int) -> None:
-            formula = Formula(population[i], self.over)
+            formula = Formula(population[i], self.over, form=self.form)
             policy = formula_policy(formula, self._directory)
             result = crawl(self.recording, lambda setting: policy, self.plan, [self.measure])
             out[i] = result.per_cycle(self.measure)

@@ -120,7 +120,8 @@ def to_python(formula: Formula, name: str = "score") -> str:
     lines = [f"    {column} = float({column})" for column in read]
     for terminal, rate in _RATES[formula.over].items():
         if terminal in formula.expression.terminals:
-            lines.append(f"    {terminal} = -math.expm1(-({_python(rate)}) * t)")
+            shown = f"-math.expm1(-({_python(rate)}) * t)" if formula.form == "chance" else _python(rate)
+            lines.append(f"    {terminal} = {shown}")
     body = "\n".join([*lines, f"    return {expression}"])
     return f'import math\n{helpers}\n\ndef {name}({", ".join(read)}):\n    """{formula}."""\n{body}\n'
 
@@ -150,6 +151,8 @@ def columns_of(formula: Formula) -> list[str]:
             "GAD": "t cycle cycle_decay",
         },
     }[formula.over]
+    if formula.form == "rate" and formula.over == "visits":  # a rate does not depend on the wait
+        needs = {name: used.replace(" t", "") for name, used in needs.items()}
     found = dict.fromkeys(c for used in formula.expression.terminals for c in needs.get(used, used).split())
     return list(found)
 
@@ -166,7 +169,7 @@ def to_sql(formula: Formula, *, table: str = "pages", dialect: str = "sqlite", e
     rates = [u for u in formula.expression.terminals if u in _RATES["visits"]]
     if not rates:
         return f"SELECT *, {expression} AS score\nFROM {table}\nORDER BY score DESC"
-    shape = "-expm1(-({0}) * t)" if exact else "1.0 - exp(-({0}) * t)"
+    shape = "{0}" if formula.form == "rate" else "-expm1(-({0}) * t)" if exact else "1.0 - exp(-({0}) * t)"
     defined = [f"{shape.format(_sql(_RATES[formula.over][u], dialect))} AS {u}" for u in rates]
     inner = "SELECT *,\n    " + ",\n    ".join(defined) + f"\n  FROM {table}"
     return f"SELECT *, {expression} AS score\nFROM (\n  {inner}\n) AS states\nORDER BY score DESC"

@@ -35,6 +35,7 @@ class Ground(NamedTuple):
     becomes_stale: IntArray  # how many copies of the warm-up's end go stale in cycle c
     counts_stale: bool  # False if more pages change in every cycle than can be visited: then the ideal is known
     over_cycles: bool  # the estimators' weights run over all cycles instead of the page's own visits
+    chances: bool  # the estimators are probabilities of a change by now, not rates
     decay_norm: FloatArray  # what GAD's sum over all cycles is divided by in cycle c
 
 
@@ -97,7 +98,9 @@ def changed_in(bits: Bits, cycle: int) -> BoolArray:
     return np.asarray((bits[word].astype(np.uint64) >> np.uint64(bit)) & np.uint64(1)).astype(np.bool_)
 
 
-def make_ground(bits: Bits, cycles: int, warmup: int, budget: int, *, over: str = "visits") -> Ground:
+def make_ground(
+    bits: Bits, cycles: int, warmup: int, budget: int, *, over: str = "visits", form: str = "chance"
+) -> Ground:
     """Prepare a crawl of `cycles` cycles."""
     pages = bits.shape[1]
     if not 0 <= warmup < cycles:
@@ -122,6 +125,7 @@ def make_ground(bits: Bits, cycles: int, warmup: int, budget: int, *, over: str 
         becomes_stale=becomes_stale,
         counts_stale=least < budget,
         over_cycles=over == "cycles",
+        chances=form == "chance",
         decay_norm=1.0 - 0.5 ** np.maximum(np.arange(cycles + 1) - 1.0, 1.0),
     )
 

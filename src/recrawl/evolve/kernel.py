@@ -81,7 +81,7 @@ def _simulate(formula: Any, ground: Ground, start: WarmState, room: Room, found:
             used |= 1 << (code[i] - TERMINAL)
     for cycle in range(ground.warmup + 1, ground.cycles + 1):
         stale += room.stale[cycle]
-        fill_terminals(used, classes, cycle, ground.over_cycles, ground.decay_norm, table, sums, room.columns)
+        fill_terminals(used, classes, cycle, ground, table, sums, room.columns)
         run(code, value, size, room.columns, classes, room.stack, room.score)
         room.note[STAMP] += 1
         changed, made, classes, holes = _visit_best(classes, cycle, start.reads, ground, room)

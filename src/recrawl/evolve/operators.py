@@ -48,10 +48,15 @@ class OperatorRates(NamedTuple):
 
 
 def breed(
-    parents: FormulaPopulation, fitness: FloatArray, rates: OperatorRates, leaves: Leaves, dice: Dice
+    parents: FormulaPopulation,
+    fitness: FloatArray,
+    rates: OperatorRates,
+    leaves: Leaves,
+    dice: Dice,
+    count: int = 0,
 ) -> FormulaPopulation:
-    """Make the next generation; the best parent is its first individual."""
-    children = FormulaPopulation.empty(len(parents))
+    """Make the next generation, of `count` individuals or as many as there are parents; the best parent is first."""
+    children = FormulaPopulation.empty(count or len(parents))
     _breed(parents.arrays, fitness, rates, leaves, dice, children.arrays)
     return children
 
@@ -80,7 +85,7 @@ def _breed(
     for i in range(1, len(size)):
         best = i if fitness[i] > fitness[best] else best
     to_size[0] = copy_piece(code[best], value[best], 0, size[best], to_code[0], to_value[0], 0)
-    for i in range(1, len(size)):
+    for i in range(1, len(to_size)):
         a = winner(fitness, rates.tournament, dice)
         child, number = to_code[i], to_value[i]
         copy = draw_share(dice) < rates.reproduction

@@ -61,10 +61,10 @@ class Ranking:
         return bool(alike.all() and (low[1:] > high[:-1]).all())
 
 
-def sample_states(pages: int = 2000, cycles: int = 40, seed: int = 0) -> FloatArray:
+def sample_states(pages: int = 2000, cycles: int = 40, seed: int = 0, form: str = "chance") -> FloatArray:
     """Return the terminals of many pages with different histories, one row per terminal."""
     memory = sample_memory(pages, cycles, seed)
-    return columns(memory, NAMES, float(memory.cycle))
+    return columns(memory, NAMES, float(memory.cycle), form=form)
 
 
 def sample_memory(pages: int = 2000, cycles: int = 40, seed: int = 0) -> Memory:

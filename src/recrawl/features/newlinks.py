@@ -11,6 +11,7 @@ external links apart. The targets of section 5.1, over the intervals (t_(i-1), t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,9 @@ import numpy.typing as npt
 from recrawl.columns import BoolArray, FloatArray, IntArray
 from recrawl.compiled import kernel
 from recrawl.errors import InputError
-from recrawl.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from recrawl.recording.recording import Recording
 
 WHERE = ("internal", "external")
 

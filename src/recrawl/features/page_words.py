@@ -8,14 +8,17 @@ are recorded has a vector of zeros.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import FloatArray, IntArray, PageIds
-from recrawl.recording.recording import Recording
 from recrawl.see.words import bag_of
+
+if TYPE_CHECKING:
+    from recrawl.recording.recording import Recording
 
 DIMENSIONS = 32
 Vectors = npt.NDArray[np.float32]

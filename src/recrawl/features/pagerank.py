@@ -10,13 +10,16 @@ another v.
 from __future__ import annotations
 
 import difflib
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
 from recrawl.errors import InputError, UnknownNameError
-from recrawl.recording.recording import Recording
+
+if TYPE_CHECKING:
+    from recrawl.recording.recording import Recording
 
 
 def pagerank(

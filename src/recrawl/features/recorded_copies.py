@@ -2,12 +2,13 @@
 
 The recorded world says which version of a page the crawler has (`seen`: the first change it has not seen) and which it
 had before its last visit (`before`). Only those versions are read here, never later ones. What a recording tells of the
-first version alone (words of the page, e-mail addresses) is taken for all versions of it.
+first version alone (e-mail addresses, and the words of pages without texts) is taken for all versions of it.
 """
 
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,11 +16,58 @@ import numpy.typing as npt
 
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
-from recrawl.features.semantic import Vectors, semantic_vectors
-from recrawl.recording.recording import Recording
+from recrawl.features.semantic import SemanticSpace, Vectors
+
+if TYPE_CHECKING:
+    from recrawl.recording.recording import Recording
 
 WORD_DIMENSIONS = 64
-_vectors: WeakKeyDictionary[Recording, Vectors] = WeakKeyDictionary()  # costly, and the same for every crawl
+_meanings: WeakKeyDictionary[Recording, VersionVectors] = WeakKeyDictionary()  # costly, and the same for every crawl
+
+
+class VersionVectors:
+    """Word vectors of a recording's versions: of each version where it has a text, else of the page's first one."""
+
+    def __init__(self, recording: Recording, dimensions: int = WORD_DIMENSIONS, seed: int = 0) -> None:
+        space = SemanticSpace(recording, dimensions, seed)
+        self.first = space.first()
+        self._row: IntArray = np.full(len(recording.change_day), -1, dtype=np.int64)  # by change, of the vectors
+        self._vectors: Vectors = np.empty((0, dimensions), dtype=np.float32)
+        if not recording.tables.has("texts"):
+            return
+        texts = recording.texts()
+        page, day = recording.change_page, recording.change_day
+        key = np.searchsorted(_places(texts.page, texts.day, recording.end), _places(page, day, recording.end))
+        key = np.minimum(key, max(len(texts) - 1, 0))
+        found = np.flatnonzero((texts.page[key] == page) & (texts.day[key] == day)) if len(texts) else key[:0]
+        self._row[found] = np.arange(len(found))
+        self._vectors = space.of_texts(texts.text[key[found]])
+        pages, at = np.unique(texts.page, return_index=True)  # the kept terms of a first version are not all its words
+        visible = np.maximum(recording.born[pages], recording.start)
+        early = np.flatnonzero(texts.day[at] <= visible + 1e-6) if recording.start <= 0 else at[:0]
+        self.first[pages[early]] = space.of_texts(texts.text[at[early]])
+
+    def held(self, seen: IntArray, start: IntArray) -> Vectors:
+        """Vectors of the versions before the changes `seen`; `start` is where each page's changes begin."""
+        if not len(self._vectors):
+            return self.first
+        row = np.where(seen > start, self._row[np.maximum(seen - 1, 0)], -1)
+        out = self.first.copy()
+        there = row >= 0
+        out[there] = self._vectors[row[there]]
+        return out
+
+
+def _places(page: PageIds, day: FloatArray, end: float) -> FloatArray:
+    """One ascending number for a page and a day."""
+    return np.asarray(page * (2.0 * end + 2.0) + day)
+
+
+def version_vectors(recording: Recording) -> VersionVectors:
+    """Return the word vectors of a recording's versions, worked out once."""
+    if recording not in _meanings:
+        _meanings[recording] = VersionVectors(recording)
+    return _meanings[recording]
 
 
 class RecordedCopies:
@@ -64,12 +112,10 @@ class RecordedCopies:
         return page[there], target[there]
 
     def word_vectors(self) -> Vectors | None:
-        """Return unit vectors of the words of the pages' first copies."""
+        """Return unit vectors of the words of the copies."""
         if not self._recording.tables.has("terms"):
             return None
-        if self._recording not in _vectors:
-            _vectors[self._recording] = semantic_vectors(self._recording, WORD_DIMENSIONS)
-        return _vectors[self._recording]
+        return version_vectors(self._recording).held(self._seen, self._recording.change_start[:-1])
 
     def hosts(self) -> npt.NDArray[np.object_]:
         """Return the name of each page's site."""

@@ -160,8 +160,8 @@ class Decoder:
             return
         try:
             self._push(0, data)
-        except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as wrong:
-            raise BadEncodingError(f"broken content encoding: {wrong}") from None
+        except (zlib.error, brotli.error, zstd.ZstdError, EOFError) as error:
+            raise BadEncodingError(f"broken content encoding: {error}") from None
 
     def _push(self, index: int, data: bytes) -> None:
         """Give bytes to one decoder and what comes out, piece by piece, to the next one."""

@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from recrawl.clock import Clock, SystemClock
-from recrawl.fetch.client import Client, Exchange
 from recrawl.fetch.gate import Gate
 from recrawl.fetch.guard import Guard, Lookup, RefusedError, system_lookup
-from recrawl.fetch.outcome import HOST_FAILURES, RETRIABLE, FetchResult, Hop, Kind
+from recrawl.fetch.http_client import Exchange, HttpClient
+from recrawl.fetch.outcome import HOST_FAILURES, RETRIABLE, FetchResult, Headers, Hop, Kind
 from recrawl.fetch.robots import MAX_REDIRECTS, Robots
 from recrawl.fetch.settings import FetchSettings
 from recrawl.fetch.validators import NO_VALIDATORS, Validators, contradicts
+from recrawl.fetch.wire import Certificates
 from recrawl.see.markup.html import MAX_REFRESH_S, quick_refresh
 from recrawl.urls.url import DENIED_PORTS, Base, Url, parse, shown, why_not
 
@@ -94,7 +95,10 @@ class Fetcher:
         scope: Scope | None = None,
         lookup: Lookup = system_lookup,
         keep_manners: Callable[[], None] = lambda: None,
+        own_headers: Callable[[str], Headers] = lambda _: (),
+        certificates: Certificates | None = None,
     ) -> None:
+        self.own_headers = own_headers  # by host: credentials and the like, sent to it alone
         self.keep_manners = keep_manners  # puts gate and robots on disk: called when they must not be forgotten
         self.settings = settings or FetchSettings()
         self.clock = clock or SystemClock()
@@ -106,10 +110,13 @@ class Fetcher:
             cache_s=self.settings.dns_cache_s,
             timeout_s=self.settings.connect_timeout_s,
             lookup=lookup,
+            proxy=self.settings.proxy,
         )
         self.gate = Gate(self.clock, self.settings.gate)
         self.robots = Robots(self.clock, self.settings, self._ask_robots, self._note_robots)
-        self._client = Client(self.settings, self.guard, self.clock)
+        cert, key = self.settings.tls_cert_file, self.settings.tls_key_file
+        own = certificates or (lambda _: None if cert is None else (cert, key))
+        self._client = HttpClient(self.settings, self.guard, self.clock, own)
 
     async def __aenter__(self) -> Fetcher:
         await self._client.__aenter__()
@@ -158,8 +165,8 @@ class Fetcher:
                 outcome = await self._hop(walk)
                 if isinstance(outcome, FetchResult):
                     return outcome
-        except Exception as wrong:  # no answer, however strange, may end a crawl
-            return walk.result(Kind.UNEXPECTED, f"{type(wrong).__name__}: {wrong}"[:200])
+        except Exception as error:  # no answer, however strange, may end a crawl
+            return walk.result(Kind.UNEXPECTED, f"{type(error).__name__}: {error}"[:200])
 
     async def _refusal(self, walk: _Walk) -> FetchResult | None:
         """Return why this hop may not be requested, or None if it may."""
@@ -213,8 +220,12 @@ class Fetcher:
         return walk.result(answer.kind, answer=answer)
 
     def _headers(self, walk: _Walk) -> dict[str, str]:
-        """Return the request's own headers while the walk is still on the page's own origin."""
-        return dict(walk.request.headers) if walk.url.origin == walk.start.origin else {}
+        """Return what is sent to this hop's host alone, and the request's own headers while on the page's own origin.
+
+        After a redirect from https to http nothing is sent that was meant for one host.
+        """
+        own = {} if walk.downgraded else dict(self.own_headers(walk.url.host))
+        return own | (dict(walk.request.headers) if walk.url.origin == walk.start.origin else {})
 
     def _follow(self, walk: _Walk, location: str, answer: Exchange) -> FetchResult | None:
         status = answer.status if answer.kind is not Kind.OK else 0

@@ -14,6 +14,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
 
 from recrawl.clock import Clock
 from recrawl.errors import InputError
@@ -81,8 +82,11 @@ class Guard(AbstractResolver):
         cache_s: float = 300.0,
         timeout_s: float = 10.0,
         lookup: Lookup = system_lookup,
+        proxy: str = "",
     ) -> None:
         self._clock = clock
+        self._proxy = (URL(proxy).host or "").lower() if proxy else ""
+        self._proxy_addresses = set[str]()  # the only ones that are connected to where there is a proxy
         self._allowed = tuple(_network(text) for text in allow_networks)
         self._connect_to = {host.lower(): _target(place) for host, place in connect_to}
         self._cache_s = cache_s
@@ -102,6 +106,8 @@ class Guard(AbstractResolver):
         cached = self._cache.get(host)
         if cached is not None and self._clock.monotonic_s() < cached[0]:
             return cached[1]
+        if self._proxy and _literal(host) is None:
+            return ()  # the proxy looks names up, and must guard its own networks
         found = await self._resolve(host)
         if len(self._cache) >= _MAX_CACHED:
             self._cache.clear()
@@ -121,8 +127,8 @@ class Guard(AbstractResolver):
                 raise RefusedError(
                     Kind.DNS_FAILED, f"{host}: no name server answered in {self._timeout_s:g} s"
                 ) from None
-            except (OSError, UnicodeError) as wrong:
-                raise RefusedError(Kind.DNS_FAILED, f"{host}: {wrong}") from None
+            except (OSError, UnicodeError) as error:
+                raise RefusedError(Kind.DNS_FAILED, f"{host}: {error}") from None
         if not answers:
             raise RefusedError(Kind.DNS_FAILED, f"{host} has no address")
         refused = [text for text in answers if not self.admits(ip_address(text.partition("%")[0]))]
@@ -142,32 +148,32 @@ class Guard(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Answer the connector: checked addresses only."""
+        """Answer the connector: checked addresses only, or those of the proxy that the settings name."""
+        if self._proxy:
+            found = await self._lookup(host)
+            self._proxy_addresses.update(found)
+            return [_result(host, address, port) for address in found]
         place = self._place(host)
         if place and place[1]:
             port = place[1]
-        return [
-            ResolveResult(
-                hostname=host,
-                host=address,
-                port=port,
-                family=socket.AF_INET6 if ":" in address else socket.AF_INET,
-                proto=0,
-                flags=socket.AI_NUMERICHOST,
-            )
-            for address in await self.addresses(host)
-        ]
+        return [_result(host, address, port) for address in await self.addresses(host)]
 
     def open_socket(self, info: tuple[Any, ...]) -> socket.socket:
         """Make the socket for one address, if the guard admits it: the last check, on the address itself."""
         family, kind, protocol, _, place = info
         address = ip_address(str(place[0]).partition("%")[0])
-        if not self.admits(address):
+        trusted = str(address) == self._proxy.strip("[]") or str(address) in self._proxy_addresses
+        if not trusted and not self.admits(address):
             raise RefusedError(Kind.REFUSED_ADDRESS, f"{address} is not a public address")
         return socket.socket(family=family, type=kind, proto=protocol)
 
     async def close(self) -> None:
         """Nothing to close."""
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=socket.AI_NUMERICHOST)
 
 
 def _literal(host: str) -> Address | None:

@@ -18,13 +18,14 @@ from typing import Literal
 from protego import Protego
 
 from recrawl.clock import DAY_S, Clock
-from recrawl.fetch.agent import PRODUCT
+from recrawl.fetch.agent import product_of
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.settings import FetchSettings
 from recrawl.urls.url import Url, split
 
 MAX_REDIRECTS = 5
 _MAX_IN_MEMORY = 20_000
+_LARGE_CHARS = 32_768
 Verdict = Literal["allowed", "disallowed", "unreachable", "crawl-delay"]
 Ask = Callable[[str], Awaitable[FetchResult]]
 
@@ -44,10 +45,11 @@ class RobotsRecord:
 class _Entry:
     record: RobotsRecord
     rules: Protego | None
+    product: str = ""
     crawl_delay_s: float = 0.0
 
     def allows(self, href: str) -> bool:
-        return self.rules is None or bool(self.rules.can_fetch(href, PRODUCT))
+        return self.rules is None or bool(self.rules.can_fetch(href, self.product))
 
 
 @dataclass
@@ -97,11 +99,6 @@ class Robots:
         origins = {url.origin, f"http://{url.host}", f"https://{url.host}"}
         return max(map(self.crawl_delay_s, origins))
 
-    async def sitemaps(self, url: Url) -> list[str]:
-        """The sitemaps that an origin's robots.txt names, as they are written there."""
-        entry = await self._current(url.origin)
-        return [] if entry.rules is None else list(entry.rules.sitemaps)[:1_000]
-
     def known_sitemaps(self) -> list[tuple[str, str]]:
         """Return (origin, sitemap) of every robots.txt that is in memory; no request is made."""
         return [
@@ -120,7 +117,7 @@ class Robots:
     def restore(self, records: Iterable[RobotsRecord]) -> None:
         """Take over what an earlier run knew."""
         for record in records:
-            self._entries[record.origin] = _entry(record)
+            self._entries[record.origin] = _entry(record, self.settings.user_agent)
 
     async def _current(self, origin: str) -> _Entry:
         entry = self._entries.get(origin)
@@ -155,7 +152,10 @@ class Robots:
         before = self._entries.get(origin)
         if result.kind is Kind.HOST_PAUSED:  # not asked: nothing was learnt
             return before or _Entry(RobotsRecord(origin, "unreachable", self.clock.now()), None)
-        entry = _entry(self._record(origin, result, before.record if before else None))
+        record = self._record(origin, result, before.record if before else None)
+        large = len(record.text) > _LARGE_CHARS  # parsing these rules takes long: the loop stays free
+        agent = self.settings.user_agent
+        entry = await asyncio.to_thread(_entry, record, agent) if large else _entry(record, agent)
         self._entries[origin] = entry
         self._entries.move_to_end(origin)
         self._changed.add(origin)
@@ -178,8 +178,8 @@ class Robots:
         return RobotsRecord(origin, "unreachable", now)
 
 
-def _entry(record: RobotsRecord) -> _Entry:
+def _entry(record: RobotsRecord, agent: str) -> _Entry:
     if not record.text:
         return _Entry(record, None)
-    rules = Protego.parse(record.text)
-    return _Entry(record, rules, rules.crawl_delay(PRODUCT) or 0.0)
+    rules, product = Protego.parse(record.text), product_of(agent)
+    return _Entry(record, rules, product, rules.crawl_delay(product) or 0.0)

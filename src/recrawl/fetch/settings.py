@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 
 from recrawl.errors import InputError
+
+_PROXY = re.compile(r"https?://(\[[0-9a-fA-F:.]+\]|[^\s/:@?#\[\]]+):\d{1,5}/?")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,12 @@ class GateSettings:
 class FetchSettings:
     """The limits of one crawl's fetcher."""
 
+    user_agent: str = ""  # instead of recrawl/VERSION; robots.txt is obeyed as the name that it begins with
     contact: str = ""  # a URL or mail address that a webmaster can turn to; part of the User-Agent
+    headers: tuple[tuple[str, str], ...] = ()  # sent with every request, to whichever host
+    cookies: bool = False  # keep what sites set, a jar per site, until the run ends
+    proxy: str = ""  # http://host:port of a proxy for every request, http and https; it looks names up
+    proxy_auth_file: Path | None = None  # a file with user:password for the proxy, readable by its owner alone
     max_body_bytes: int = 10_000_000  # after decoding
     max_header_bytes: int = 262_144
     max_headers: int = 256
@@ -52,13 +61,25 @@ class FetchSettings:
     allow_networks: tuple[str, ...] = ()  # private networks that may be crawled all the same, e.g. 127.0.0.0/8
     connect_to: tuple[tuple[str, str], ...] = ()  # (host or *.domain, address[:port]): where names really live
     tls_ca_file: Path | None = None  # instead of the system's authorities
+    tls_cert_file: Path | None = None  # a client certificate, for servers that ask for one
+    tls_key_file: Path | None = None  # its key, where that is not in the same file; readable by its owner alone
     gate: GateSettings = field(default_factory=GateSettings)
 
     def __post_init__(self) -> None:
         for name in ("max_body_bytes", "connect_timeout_s", "first_byte_timeout_s", "deadline_s", "max_robots_bytes"):
             if not getattr(self, name) > 0:
                 raise InputError(f"fetch: {name} must be positive")
-        if any(ord(char) < 32 or ord(char) > 126 for char in self.contact):
-            raise InputError("fetch: contact must be plain ASCII")
+        for name in ("contact", "user_agent"):
+            if any(ord(char) < 32 or ord(char) > 126 for char in getattr(self, name)):
+                raise InputError(f"fetch: {name} must be plain ASCII")
+        if self.user_agent and not self.user_agent[0].isalpha():
+            raise InputError("fetch: user_agent must begin with a name, as ExampleBot/1.0")
+        for text in self.allow_networks:
+            try:
+                ip_network(text, strict=False)
+            except ValueError:
+                raise InputError(f"fetch: allow_networks needs networks such as 127.0.0.0/8, not {text!r}") from None
+        if self.proxy and not _PROXY.fullmatch(self.proxy):
+            raise InputError(f"fetch: proxy must be http://host:port, not {self.proxy!r}")
         if self.gate.connections < 1 or self.gate.min_delay_s < 0:
             raise InputError("fetch: a host needs at least one connection and a delay of at least 0 s")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from recrawl.fetch.fetcher import Fetcher, Request
-from recrawl.fetch.outcome import Kind
+from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.see.feeds import MAX_ENTRIES, MAX_FEED_BYTES, FeedEntry, read_feed
-from recrawl.urls.url import Base, host_of, normalise, parse, shown
+from recrawl.urls.scope import Scope
+from recrawl.urls.url import host_of, registrable_domain
 
 MAX_DEPTH = 2  # an index, and the sitemaps it names; an index inside an index is not followed
 MAX_FILES = 1_000
@@ -19,11 +20,11 @@ async def read_sitemap(
     *,
     max_entries: int = MAX_ENTRIES,
     max_files: int = MAX_FILES,
-    said: list[str] | None = None,
+    problems: list[FetchResult] | None = None,
 ) -> list[FeedEntry]:
     """Return the pages that a sitemap, a sitemap index or a feed announces, each once, as far as it can be read.
 
-    Why a file could not be read is added to `said`.
+    The answers to files that could not be read are added to `problems`.
     """
     entries: dict[str, FeedEntry] = {}
     asked: set[str] = set()
@@ -36,8 +37,8 @@ async def read_sitemap(
             asked.add(address)
             result = await fetcher.fetch(Request(address, max_body_bytes=MAX_FEED_BYTES), scoped=False)
             if result.kind is not Kind.OK:
-                if said is not None:
-                    said.append(f"{shown(address)}: {result.kind} {result.reason or result.status}")
+                if problems is not None:
+                    problems.append(result)
                 continue
             feed = read_feed(result.body, result.final_url)
             if feed.kind == "index":
@@ -49,20 +50,11 @@ async def read_sitemap(
     return list(entries.values())
 
 
-def of_site(entries: Iterable[FeedEntry], sitemap: str, admits: Callable[[str], bool] | None = None) -> list[FeedEntry]:
-    """Return the entries that a sitemap may speak for: pages of its own host, or where the user's scope admits them.
+def of_site(entries: Iterable[FeedEntry], sitemap: str, scope: Scope) -> list[FeedEntry]:
+    """Return the entries that a sitemap may name: pages of its own site, or where the scope has rules, those it admits.
 
-    The protocol lets a sitemap name pages of its own host only; without this a stranger's file could widen a crawl.
+    Without this a stranger's file could widen a crawl.
     """
-    own = host_of(normalise(sitemap) or "http:///")
-    return [entry for entry in entries if (host_of(entry.url) == own if admits is None else admits(entry.url))]
-
-
-async def sitemaps_of(fetcher: Fetcher, page: str) -> list[str]:
-    """Return the sitemaps of a page's site: those that its robots.txt names, or the usual place."""
-    url = parse(page)
-    if url is None:
-        return []
-    base = Base(url.href)
-    named = [normalise(text, base) for text in await fetcher.robots.sitemaps(url)]
-    return list(dict.fromkeys(address for address in named if address)) or [f"{url.origin}/sitemap.xml"]
+    own = registrable_domain(host_of(sitemap))
+    inside = (e for e in entries if scope.has_rules or registrable_domain(host_of(e.url)) == own)
+    return [entry for entry in inside if scope(entry.url)]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 REUSED: ContextVar[bool] = ContextVar("reused", default=False)  # whether this exchange goes over a kept connection
 _KEEPALIVE_S = 4.0  # many servers close idle connections after five seconds
 _ORIGINS = 1_000  # that are remembered, so as not to describe a host anew with every page
+Certificate = tuple[Path, Path | None]  # of a client, and its key where that is another file
+Certificates = Callable[[str], Certificate | None]  # by host
 _NOT_IN_HEADERS = ("\r", "\n", "\0")
 
 
@@ -69,8 +71,14 @@ class Answer:
 class Wire:
     """Sends requests and receives the heads of answers."""
 
-    def __init__(self, settings: FetchSettings, guard: Guard, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: FetchSettings, guard: Guard, headers: Mapping[str, str], certificates: Certificates
+    ) -> None:
         self._settings = settings
+        self._certificates = certificates
+        self._tls: dict[Certificate | None, ssl.SSLContext] = {}
+        self._proxy = URL(settings.proxy) if settings.proxy else None
+        self._proxy_auth = proxy_auth(settings.proxy_auth_file)
         self._headers = _lines(headers)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s)
         self._origins: dict[str, aiohttp.ClientRequest] = {}
@@ -90,12 +98,16 @@ class Wire:
         """Send a request and wait for the head of its answer."""
         REUSED.set(False)
         origin = url.origin
-        head = f"GET {url.href[len(origin) :]} HTTP/1.1\r\nHost: {origin[len(url.scheme) + 3 :]}\r\n{self._headers}"
-        words = f"{head}{_lines(headers)}\r\n".encode()
+        target, more = url.href[len(origin) :], ""
+        if self._proxy is not None and url.scheme == "http":  # the proxy reads the request itself
+            target = url.href
+            more = "" if self._proxy_auth is None else f"Proxy-Authorization: {self._proxy_auth.encode()}\r\n"
+        head = f"GET {target} HTTP/1.1\r\nHost: {origin[len(url.scheme) + 3 :]}\r\n{self._headers}"
+        words = f"{head}{_lines(headers)}{more}\r\n".encode()
         try:
             connection = await self._connector.connect(self._request_to(url, origin), [], self._timeout)
-        except TimeoutError as wrong:  # the connection's own: the exchange's limit arrives as a cancellation
-            raise aiohttp.ConnectionTimeoutError from wrong
+        except TimeoutError as error:  # the connection's own: the exchange's limit arrives as a cancellation
+            raise aiohttp.ConnectionTimeoutError from error
         try:
             return await self._send(connection, words)
         except BaseException:
@@ -125,17 +137,34 @@ class Wire:
         if request is None:
             if len(self._origins) >= _ORIGINS:
                 del self._origins[next(iter(self._origins))]
-            tls = self._tls if url.scheme == "https" else True
-            loop = asyncio.get_running_loop()
-            request = aiohttp.ClientRequest("GET", URL(f"{origin}/", encoded=True), loop=loop, ssl=tls)
+            request = aiohttp.ClientRequest(
+                "GET",
+                URL(f"{origin}/", encoded=True),
+                loop=asyncio.get_running_loop(),
+                ssl=self._tls_for(url.host) if url.scheme == "https" else True,
+                proxy=self._proxy,
+                proxy_auth=self._proxy_auth,
+            )
             self._origins[origin] = request
         return request
 
-    @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        """Load the certificate authorities: once, at the first https page."""
-        file = self._settings.tls_ca_file
-        return ssl.create_default_context(cafile=str(file) if file else None)
+    def _tls_for(self, host: str) -> ssl.SSLContext:
+        """Load the certificate authorities and the host's client certificate: once, at the first https page."""
+        certificate = self._certificates(host)
+        if certificate not in self._tls:
+            file = self._settings.tls_ca_file
+            context = self._tls[certificate] = ssl.create_default_context(cafile=str(file) if file else None)
+            if certificate is not None:
+                context.load_cert_chain(*certificate)
+        return self._tls[certificate]
+
+
+def proxy_auth(file: Path | None) -> aiohttp.BasicAuth | None:
+    """Read the user and password for the proxy."""
+    if file is None:
+        return None
+    user, _, password = file.read_text().strip().partition(":")
+    return aiohttp.BasicAuth(user, password, "utf-8")
 
 
 def _lines(headers: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
-from recrawl.focus.scores import EXTRAS, SCORES
+from recrawl.focus.scores import EXTRAS, LEVELS, SCORES
 from recrawl.focus.simulator import Fleet, chances
 from recrawl.focus.strategy import Strategy, normalised
 from recrawl.progress import Advance, silent
@@ -176,11 +176,17 @@ class Search:
     explore: float = 0.0  # reward of good pages far from the seeds, see `fitness`
     within: tuple[int, ...] = ()  # sub-strategies that change at these distances from the seeds
     start: tuple[Strategy, ...] = field(default=(), repr=False)  # strategies of earlier runs, to begin with
+    levels: int = LEVELS  # generations of ancestors whose classifier scores are weighed (the paper's k)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.levels <= LEVELS:
+            raise InputError(f"levels must be from 1 to {LEVELS}, not {self.levels}")
 
     @property
     def genome(self) -> Genome:
         """The weights to find."""
-        return Genome(SCORES + EXTRAS if self.anchor_and_host else SCORES, self.within)
+        scores = SCORES[: len(SCORES) - LEVELS + self.levels]
+        return Genome(scores + EXTRAS if self.anchor_and_host else scores, self.within)
 
 
 def evolve(

@@ -73,24 +73,24 @@ def from_json(text: str, where: str = "strategy") -> Strategy:
     """Read a strategy; an error is one line."""
     try:
         data = json.loads(text)
-    except json.JSONDecodeError as wrong:
-        raise InputError(f"{where} is not JSON: {wrong}") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where} is not JSON: {error}") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError(f"{where} is not a strategy of format {FORMAT!r}")
     try:
         parts = tuple(dict(part["weights"]) for part in data["parts"])
         within = tuple(int(part["within"]) for part in data["parts"][:-1])
         return Strategy(str(data["name"]), parts, within, dict(data.get("found", {})))
-    except (KeyError, TypeError, ValueError) as wrong:
-        raise InputError(f"{where} lacks or garbles a field: {wrong}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{where} lacks or garbles a field: {error}") from None
 
 
 def load(path: Path) -> Strategy:
     """Read a strategy from a file."""
     try:
         return from_json(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"cannot read the strategy {path}: {wrong}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the strategy {path}: {error}") from None
 
 
 # Strategies to measure against. The link classifier is how focused crawlers rank links today (Chakrabarti et al. 2002

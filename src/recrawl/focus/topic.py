@@ -4,7 +4,7 @@ A topic is given as
 
     dir:SITE/FOLDER     pages of a site or of a folder of it are examples
     words:pod,node      the pages that these words fit best are examples
-    urls:A,B or urls:@FILE   these pages are examples (FILE: one address a line)
+    urls:A,B or urls:@FILE   these pages are examples (FILE: one address per line)
     label:NAME          a topic that the web itself knows (synthetic webs: popular, common, sparse)
 
 The machine learns from the examples (at most 139, as many as the paper had) and from pages drawn at random from the
@@ -217,8 +217,8 @@ def read_addresses(what: str) -> list[str]:
         return [part.strip() for part in what.split(",") if part.strip()]
     try:
         lines = Path(what[1:]).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"cannot read the addresses in {what[1:]}: {wrong}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read the addresses in {what[1:]}: {error}") from None
     found = [line.strip() for line in lines if line.strip()]
     if not found:
         raise InputError(f"{what[1:]} holds no address")

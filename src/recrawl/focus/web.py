@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, diags
 
-from recrawl.columns import BoolArray, IntArray, PageIds
+from recrawl.columns import BoolArray, IntArray, PageIds, spans
 from recrawl.errors import InputError
 from recrawl.focus.crawl_graph import CrawlGraph, graph_of
 from recrawl.recording.recording import Recording
-from recrawl.recording.whole import spans
 from recrawl.see.words import BUCKETS, bucket_of, split_words
 
 
@@ -49,18 +48,18 @@ class TopicalWeb:
         return len(self.graph)
 
 
-def open_web(data: str, *, seed: int = 0, pages: int = 0) -> TopicalWeb:
-    """Open a web by name: the folder of a recording, or `synthetic`."""
+def open_web(data: str, *, seed: int = 0, pages: int = 0, features: str = "auto") -> TopicalWeb:
+    """Open a web by name: the folder of a recording, or `synthetic`; `features` as in `bags_of`."""
     if data == "synthetic" and not Path(data).exists():
         from recrawl.focus.topical_web import DEFAULT_PAGES, synthetic_web
 
         return synthetic_web(pages or DEFAULT_PAGES, seed)
     if pages:
         raise InputError("--web-pages is for synthetic webs; a recording has the pages that it has")
-    return web_of(Recording.open(data))
+    return web_of(Recording.open(data), features=features)
 
 
-def web_of(recording: Recording, at: float | None = None) -> TopicalWeb:
+def web_of(recording: Recording, at: float | None = None, features: str = "auto") -> TopicalWeb:
     """Take the pages that live at day `at` (default: the end of the recording), with their links and words."""
     when = recording.end if at is None else at
     if not recording.has_links:
@@ -74,9 +73,10 @@ def web_of(recording: Recording, at: float | None = None) -> TopicalWeb:
     lists = [[bucket_of(word) for word in address_words(url)] for url in graph.urls]
     start = np.concatenate([[0], np.cumsum([len(words) for words in lists])]).astype(np.int64)
     words = np.array([word for words in lists for word in words], dtype=np.int32)
-    return TopicalWeb(recording.name, graph, bags_of(alive), WordLists(start, words))
+    return TopicalWeb(recording.name, graph, bags_of(alive, features), WordLists(start, words))
 
 
+TEXT_SHARE = 0.95  # of the pages with words, those that must have a text before texts are read by default
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -122,28 +122,48 @@ def count_words(lists: Iterable[Sequence[str]]) -> csr_matrix:
     return counts
 
 
-def bags_of(recording: Recording) -> CountedBags:
-    """Read the words of the pages: their `terms`, or else words and bi-grams of their `texts`.
+def bags_of(recording: Recording, features: str = "auto") -> CountedBags:
+    """Read the words of the pages' last versions: words and bi-grams of their `texts`, or their `terms`.
 
-    The last version counts. A page without either has no words.
+    The paper's features are words and bi-grams, which hashed `terms` do not hold. `auto` takes texts where nearly all
+    pages that have words have a text, so that all are judged alike; `bigrams` asks for texts, `words` for terms. With
+    texts, a page that has none is described by its terms.
     """
-    if recording.tables.has("terms"):
-        terms = recording.terms
-        latest = _latest(terms.page)
-        places = spans(terms.start[latest], terms.start[latest + 1])
-        sizes = np.zeros(len(recording), dtype=np.int64)
-        sizes[terms.page[latest]] = terms.start[latest + 1] - terms.start[latest]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        values = terms.count[places].astype(np.float32)
-        counts = csr_matrix((values, terms.bucket[places].astype(np.int32), start), shape=(len(recording), BUCKETS))
+    has_terms, has_texts = recording.tables.has("terms"), recording.tables.has("texts")
+    if not has_terms and not has_texts:
+        raise InputError(f"{recording.name} has neither terms nor texts: there are no words to judge a topic by")
+    if features == "bigrams" and not has_texts:
+        raise InputError(f"{recording.name} has no texts: bi-grams cannot be read off hashed terms; use words")
+    if features == "words" and has_terms:
+        return CountedBags(_term_counts(recording))
+    if not has_texts:
+        return CountedBags(_term_counts(recording))
+    texts = recording.texts()
+    told = np.zeros(len(recording), dtype=np.bool_)
+    told[texts.page] = True
+    counts = _term_counts(recording) if has_terms else None
+    worded = told if counts is None else told | (np.diff(counts.indptr) > 0)
+    if features == "auto" and counts is not None and told.sum() < TEXT_SHARE * worded.sum():
         return CountedBags(counts)
-    if recording.tables.has("texts"):
-        texts = recording.texts()
-        found: list[list[str]] = [[] for _ in range(len(recording))]
-        for i in _latest(texts.page):
-            found[texts.page[i]] = words_and_bigrams(texts.text[i])
-        return CountedBags(count_words(found))
-    raise InputError(f"{recording.name} has neither terms nor texts: there are no words to judge a topic by")
+    found: list[list[str]] = [[] for _ in range(len(recording))]
+    for i in _latest(texts.page):
+        found[texts.page[i]] = words_and_bigrams(texts.text[i]) if features != "words" else split_words(texts.text[i])
+    read = count_words(found)
+    if counts is not None:
+        read = read + diags((~told).astype(np.float32)) @ counts
+    return CountedBags(csr_matrix(read))
+
+
+def _term_counts(recording: Recording) -> csr_matrix:
+    """The hashed words of each page's last version."""
+    terms = recording.terms
+    latest = _latest(terms.page)
+    places = spans(terms.start[latest], terms.start[latest + 1])
+    sizes = np.zeros(len(recording), dtype=np.int64)
+    sizes[terms.page[latest]] = terms.start[latest + 1] - terms.start[latest]
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    values = terms.count[places].astype(np.float32)
+    return csr_matrix((values, terms.bucket[places].astype(np.int32), start), shape=(len(recording), BUCKETS))
 
 
 def _latest(page: PageIds) -> PageIds:

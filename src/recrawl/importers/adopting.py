@@ -23,7 +23,7 @@ def adopt(
     since: str | None = None,
     force: bool = False,
 ) -> Adoption:
-    """Read another crawler's history and write it as a recording; returns what is known of it.
+    """Read another crawler's history and write it as a recording; returns a summary of it.
 
     `options.hosts` and `since` keep a part of it.
     """

@@ -1,8 +1,8 @@
 """From observations to the tables of a recording.
 
-Changes are known only where somebody looked: a change is dated at the visit whose digest differs from the one before,
-several changes between two visits are one, and a page is born when it was first seen. A page found again after it was
-gone is a new life of it.
+Changes are known only where the crawler visited: a change is dated at the visit whose digest differs from the one
+before, several changes between two visits are one, and a page is born when it was first seen. A page found again
+after it was gone is a new life of it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Verdicts = npt.NDArray[np.int8]
 
 @dataclass(frozen=True)
 class Adoption:
-    """What a history could tell, for people and as JSON."""
+    """Summary of an adopted history, for people and as JSON."""
 
     observed: int  # lines that are visits to pages
     skipped: int  # not a URL, failed visits, pages never seen alive
@@ -51,21 +51,21 @@ class Adoption:
         return asdict(self)
 
     def lines(self) -> list[str]:
-        """Return what is known and what is not, in words."""
+        """Return the summary in words: what is known and what is not."""
         return [
             f"{self.observed:,} visits to {self.pages:,} pages on {self.sites:,} sites, {self.first} to {self.last}; "
-            f"{self.skipped:,} lines say nothing about a page",
+            f"{self.skipped:,} lines tell nothing about a page",
             f"{self.changes:,} changes over {self.days:.1f} days; "
             f"{self.equal:.0%} of the visits after a page's first found it unchanged",
             f"{self.once:,} pages were seen once only, {self.born:,} were first seen after day 0",
-            "changes are known only where somebody looked; "
+            "changes are known only where the crawler visited; "
             "digests of whole answers count every moving counter as a change",
         ]
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Visits that say something, in the order of page and time."""
+    """Visits with an outcome, in the order of page and time."""
 
     life: IntArray  # number of the page's life
     at: FloatArray
@@ -92,7 +92,7 @@ def assemble(
     hosts: Sequence[str] = (),
     since: float | None = None,
 ) -> tuple[Tables, Adoption]:
-    """Return the tables of a recording, and what is to be said about them.
+    """Return the tables of a recording, and a summary.
 
     Pages first seen within `settle_days` of the first visit (5% of the span unless given) are taken to exist on day 0.
     With `hosts` only their pages (and those of their subdomains) are kept, with `since` only visits from then on.
@@ -130,12 +130,12 @@ def _kept(seen: Observations, hosts: Sequence[str], since: float | None) -> tupl
 def _window(rows: _Rows, settle_days: float | None) -> tuple[float, float]:
     """Return day 0 and the end, as seconds since 1970."""
     if not len(rows.at):
-        raise InputError("no visit of this history says anything about a page")
+        raise InputError("no visit of this history has a usable outcome")
     first, last = float(rows.at.min()), float(rows.at.max())
     settled = first + (SETTLE * (last - first) if settle_days is None else settle_days * DAY_S)
     zero = float(rows.at[rows.at <= settled].max())
     if zero >= last:
-        raise InputError("nothing can be known of changes: the visits are of one moment, or --settle takes them all")
+        raise InputError("no change can be seen: the visits are of one moment, or --settle takes them all")
     return zero, last
 
 
@@ -238,7 +238,7 @@ def _site_of(href: str) -> str:
 
 
 def _lives_of(hrefs: list[str]) -> IntArray:
-    """Return how often each page had lived before."""
+    """Return how many earlier lives each page had."""
     count: dict[str, int] = {}
     lives = np.empty(len(hrefs), dtype=np.int32)
     for i, href in enumerate(hrefs):

@@ -1,13 +1,14 @@
 """Indexes of web archives: CDX (9 or 11 fields), CDXJ, and the answers of a Wayback CDX server.
 
 A `warc/revisit` line is a visit that found the page unchanged. Variants of an address share a SURT key, so pages are
-told apart by the address itself, in our normal form.
+distinguished by the URL itself, in our normal form.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,9 @@ def read_cdxj(source: Path, seen: Observations, options: ImportOptions) -> None:
             refuse(source, number, "not `surt timestamp {json}`")
         try:
             row, _ = decode(line, brace)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refuse(source, number, f"not JSON: {error}")
-        if not isinstance(row, dict) or "url" not in row:
+        if not isinstance(row.get("url"), str):
             refuse(source, number, "the JSON has no url")
         row["timestamp"] = words[1]
         _add(row, seen, source, number)
@@ -75,7 +76,7 @@ def _wayback_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
         if line.lstrip().startswith("["):
             try:
                 row = json.loads(f"[{text}]")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 refuse(source, number, f"not JSON: {error}")
             if row and row[0] != "urlkey":
                 yield number, [str(value) for value in row]
@@ -84,14 +85,22 @@ def _wayback_rows(source: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _add(row: dict[str, Any], seen: Observations, source: Path, number: int) -> None:
-    status, digest = str(row.get("status", "-")), row.get("digest")
-    if row.get("mime") == REVISIT or status == "304":
+    digest, status = row.get("digest"), row.get("status", "-")
+    if digest in ("-", "") or not isinstance(digest, str):
+        digest = None
+    if row.get("mime") == REVISIT:
         verdict = Verdict.UNCHANGED
-    elif status.isdigit():
-        verdict = verdict_of(int(status))
     else:
-        verdict = Verdict.BY_DIGEST if digest not in (None, "-", "") else Verdict.FAILED
-    seen.add(row["url"], _seconds(row["timestamp"], source, number), None if digest in ("-", "") else digest, verdict)
+        verdict = _by_status(status if isinstance(status, str) else str(status), digest is not None)
+    seen.add(row["url"], _seconds(row["timestamp"], source, number), digest, verdict)
+
+
+@lru_cache(maxsize=4_096)
+def _by_status(status: str, has_digest: bool) -> Verdict:
+    """Return the outcome of a visit; without a status its digest is that of a copy."""
+    if status.isdecimal():
+        return verdict_of(int(status))
+    return Verdict.BY_DIGEST if has_digest else Verdict.FAILED
 
 
 _days: dict[str, float] = {}  # of dates met, as most lines of an index are of few dates
@@ -99,18 +108,26 @@ _days: dict[str, float] = {}  # of dates met, as most lines of an index are of f
 
 def _seconds(text: str, source: Path, number: int) -> float:
     """Return a timestamp of 14 digits (or its first 4 to 12) as seconds since 1970."""
-    date, clock = text[:8], text[8:14]
+    day = _days.get(text[:8])
     try:
-        day = _days.get(date)
         if day is None:
-            whole = int(date) * 10 ** (8 - len(date)) + (0 if len(date) == 8 else 101 if len(date) == 4 else 1)
-            day = float(seconds_of_digits(np.array([whole * 1_000_000]))[0])
             if len(_days) > 100_000:
                 _days.clear()
-            _days[date] = day
-        seconds = day + int(clock[:2] or 0) * 3_600 + int(clock[2:4] or 0) * 60 + int(clock[4:6] or 0)
+            day = _days[text[:8]] = _day(text[:8])
+        seconds = day + _clock(text[8:14])
     except ValueError:
         seconds = float("nan")
     if seconds != seconds:
         refuse(source, number, f"{text[:20]!r} is not a timestamp of 14 digits")
     return seconds
+
+
+def _day(date: str) -> float:
+    whole = int(date) * 10 ** (8 - len(date)) + (0 if len(date) == 8 else 101 if len(date) == 4 else 1)
+    return float(seconds_of_digits(np.array([whole * 1_000_000]))[0])
+
+
+@lru_cache(maxsize=86_400)
+def _clock(text: str) -> int:
+    """Return hhmmss, or its first digits, as seconds."""
+    return int(text[:2] or 0) * 3_600 + int(text[2:4] or 0) * 60 + int(text[4:6] or 0)

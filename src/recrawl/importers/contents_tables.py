@@ -1,4 +1,4 @@
-"""The tables of texts and links of an adopted history, from what each version said and linked to."""
+"""The tables of texts and links of an adopted history, from the text and links of each version."""
 
 from __future__ import annotations
 

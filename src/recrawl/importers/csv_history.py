@@ -1,4 +1,4 @@
-"""A CSV of visits: url and time, and digest or status; optional words. The format for everybody else."""
+"""A CSV of visits: url and time, and digest or status; optional words. The format for all other crawlers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import NO_WORDS, Observations, Verdict, verdict_of
-from recrawl.importers.reading import instant_of, lines_of, refuse
+from recrawl.importers.reading import csv_fields, instant_of, lines_of, refuse
 
 OUTCOMES = {
     "unchanged": Verdict.UNCHANGED,
@@ -21,7 +21,7 @@ def read_csv(source: Path, seen: Observations, options: ImportOptions) -> None:
     """Read visits from a CSV."""
     lines = lines_of(source)
     number, header = next(lines, (1, ""))
-    names = [name.strip().lower() for name in next(csv.reader([header]), [])]
+    names = [name.strip().lower() for name in csv_fields(source, number, header)]
     if "url" not in names or "time" not in names or not {"digest", "status", "outcome"} & set(names):
         refuse(source, number, "the header needs url, time and digest (or status)")
     current = [number]
@@ -46,6 +46,8 @@ def read_csv(source: Path, seen: Observations, options: ImportOptions) -> None:
 
 
 def _add(row: dict[str, str], seen: Observations) -> None:
+    if not row.get("url", "").strip():
+        raise ValueError("no url")
     digest, status = row.get("digest", "").strip(), row.get("status", "").strip()
     outcome = row.get("outcome", "").strip().lower()
     if not (digest or status or outcome):
@@ -55,12 +57,12 @@ def _add(row: dict[str, str], seen: Observations) -> None:
     at = instant_of(row.get("time", ""))
     verdict = OUTCOMES.get(outcome) or (verdict_of(_whole(status, "status")) if status else Verdict.BY_DIGEST)
     if outcome == "changed" and not digest:
-        digest = f"changed at {at!r}"  # a digest of its own: the source knows that it differs
+        digest = f"changed at {at!r}"  # a digest of its own: by the source, it differs
     words = row.get("words", "").strip()
     seen.add(row["url"].strip(), at, digest or None, verdict, _whole(words, "words") if words else NO_WORDS)
 
 
 def _whole(text: str, name: str) -> int:
-    if not text.isdigit():
+    if not text.isdecimal():
         raise ValueError(f"{name} {text[:40]!r} is not a whole number")
     return int(text)

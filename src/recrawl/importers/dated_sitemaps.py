@@ -1,4 +1,4 @@
-"""Dated copies of sitemaps: what a site says about its own changes.
+"""Dated copies of sitemaps, with the changes that a site announces itself.
 
 `lastmod` is a claim. It is taken for a change only with --trust; else a sitemap tells which pages were there.
 """

@@ -1,4 +1,4 @@
-"""What a reader of a history may be told on the command line."""
+"""Options of the history readers, as given on the command line."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ due next, so the last visit was an interval before. Times are in the zone that t
 
 from __future__ import annotations
 
-import csv
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict
-from recrawl.importers.reading import instant_of, lines_of, refuse
+from recrawl.importers.reading import csv_fields, instant_of, lines_of, refuse
 
 VERDICTS = {
     "db_fetched": Verdict.BY_DIGEST,
@@ -36,16 +35,17 @@ def read_dump(source: Path, seen: Observations, options: ImportOptions) -> None:
     names: list[str] | None = None
     for number, line in lines_of(source):
         if names is None and not line.lstrip().startswith("{"):
-            names = [CSV_NAMES.get(name, name) for name in next(csv.reader([line]))]
+            names = [CSV_NAMES.get(name, name) for name in csv_fields(source, number, line)]
             if "url" not in names or "fetchTime" not in names:
                 refuse(source, number, "neither JSON nor the header of a Nutch CSV dump")
             continue
         try:
-            row = json.loads(line) if names is None else dict(zip(names, next(csv.reader([line])), strict=False))
+            fields = [] if names is None else csv_fields(source, number, line)
+            row = json.loads(line) if names is None else dict(zip(names, fields, strict=False))
             _add(row, seen)
         except KeyError as error:
             refuse(source, number, f"no field {error.args[0]!r}")
-        except (ValueError, TypeError, csv.Error) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             refuse(source, number, str(error))
 
 
@@ -54,7 +54,7 @@ def _add(row: dict[str, Any], seen: Observations) -> None:
         raise ValueError("not a JSON object")
     verdict = VERDICTS.get(str(row["statusName"]).strip().removesuffix(")").split("(")[-1])
     if verdict is None:
-        return  # not fetched yet, or a redirect: says nothing about a page
+        return  # not fetched yet, or a redirect: tells nothing about a page
     due = _instant(str(row["fetchTime"]))
     signature = str(row.get("signature") or "").strip()
     seen.add(

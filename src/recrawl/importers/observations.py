@@ -1,4 +1,4 @@
-"""Observations: what somebody's crawler saw, as columns."""
+"""Observations: the visits of another crawler, as columns."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _POSITIVE = (1 << 63) - 1  # hashes are compared within one process only
 
 
 class Verdict(IntEnum):
-    """What the source itself says about a visit."""
+    """The outcome of a visit by its source."""
 
     BY_DIGEST = 0  # a copy of the page: its digest tells whether it changed
     UNCHANGED = 1  # a 304, a revisit record
     GONE = 2  # 404, 410
-    FAILED = 3  # says nothing about the page
+    FAILED = 3  # tells nothing about the page
 
 
 def verdict_of(status: int) -> Verdict:
-    """Return what an HTTP status says of the page; redirects are another page's content, so they say nothing."""
+    """Return what an HTTP status means for the page; a redirect is another page's content, so it tells nothing."""
     if 200 <= status < 300:
         return Verdict.BY_DIGEST
     if status == 304:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import sys
@@ -32,6 +33,8 @@ def opened(path: Path | str) -> Iterator[IO[bytes]]:
             yield _decompressed(file, Path(path).suffix)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
+    except (EOFError, zlib.error) as error:
+        raise InputError(f"{path}: the compressed file is cut or broken ({error})") from None
 
 
 def _decompressed(file: IO[bytes], suffix: str) -> IO[bytes]:
@@ -71,8 +74,16 @@ def lines_of(path: Path | str) -> Iterator[tuple[int, str]]:
                     refuse(path, number, "not UTF-8")
 
 
+def csv_fields(path: Path | str, number: int, line: str) -> list[str]:
+    """Return the fields of one CSV line that stands alone, such as a header."""
+    try:
+        return next(csv.reader([line], strict=True), [])
+    except csv.Error as error:
+        refuse(path, number, f"not CSV: {error}")
+
+
 def refuse(path: Path | str, number: int, why: str) -> NoReturn:
-    """Say what is wrong with a line."""
+    """Return an error that names the file and the line."""
     raise InputError(f"{path}, line {number}: {why}")
 
 

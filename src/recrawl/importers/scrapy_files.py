@@ -49,7 +49,7 @@ def read_items(source: Path, seen: Observations, options: ImportOptions) -> None
     for number, line in lines_of(source):
         try:
             item = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refuse(source, number, f"not JSON: {error}")
         if not isinstance(item, dict) or options.url_field not in item or options.time_field not in item:
             refuse(source, number, f"not an item with {options.url_field!r} and {options.time_field!r}")

@@ -16,7 +16,7 @@ def read_status(source: Path, seen: Observations, options: ImportOptions) -> Non
     """Read the status of every URL."""
     for number, document in _documents(source):
         document = document.get("_source", document)
-        if "url" not in document or "status" not in document:
+        if not isinstance(document, dict) or not isinstance(document.get("url"), str) or "status" not in document:
             refuse(source, number, "no url or no status: not a document of the status index")
         _add(document, source, number, seen)
 
@@ -24,8 +24,9 @@ def read_status(source: Path, seen: Observations, options: ImportOptions) -> Non
 def read_frontier(source: Path, seen: Observations, options: ImportOptions) -> None:
     """Read the known items; discovered ones were never visited."""
     for number, item in _documents(source):
-        info = (item.get("known") or item.get("discovered") or {}).get("info")
-        if not isinstance(info, dict) or "url" not in info:
+        holder = item.get("known") or item.get("discovered")
+        info = holder.get("info") if isinstance(holder, dict) else None
+        if not isinstance(info, dict) or not isinstance(info.get("url"), str):
             refuse(source, number, "no info with a url: not an item of URLFrontier")
         if "known" in item:
             _add({"url": info["url"], "status": "FETCHED", "metadata": info.get("metadata", {})}, source, number, seen)
@@ -35,7 +36,7 @@ def _documents(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in lines_of(source):
         try:
             document = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             refuse(source, number, f"not JSON: {error}")
         if not isinstance(document, dict):
             refuse(source, number, "not a JSON object")
@@ -51,7 +52,7 @@ def _add(document: dict[str, Any], source: Path, number: int, seen: Observations
     if last is None:
         return  # metadata.persist does not keep it: the URL is known, its visits are not
     code = _one(metadata, "fetch.statusCode")
-    verdict = verdict_of(int(code)) if code and code.isdigit() else Verdict.BY_DIGEST
+    verdict = verdict_of(int(code)) if code and code.isdecimal() else Verdict.BY_DIGEST
     verdict = Verdict.GONE if status == "ERROR" and verdict is not Verdict.BY_DIGEST else verdict
     changed, before = _one(metadata, "signatureChangeDate"), _one(metadata, "signatureOld")
     try:

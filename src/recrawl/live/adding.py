@@ -1,30 +1,30 @@
 """Add pages to a crawl: directly, or by a queue that the running process reads before its next cycle.
 
 Sitemaps are read through the crawl's own gate and robots.txt, as every request of a crawl. A sitemap may name pages of
-its own site; those of strangers are added only where the settings' scope admits them.
+its own site; those of other sites are added only where the scope in the settings admits them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from recrawl.clock import Clock
 from recrawl.eligibility import Bar
-from recrawl.errors import InputError
-from recrawl.fetch.fetcher import Fetcher
-from recrawl.fetch.gate import HostState
-from recrawl.fetch.robots import RobotsRecord
-from recrawl.fetch.sitemaps import read_sitemap
+from recrawl.fetch.outcome import FetchResult
+from recrawl.fetch.sitemaps import of_site, read_sitemap
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.recorder import keep_manners
-from recrawl.live.store import Store, told
-from recrawl.urls.url import host_of, normalise, registrable_domain, why_not
+from recrawl.live.standing import HINTS
+from recrawl.live.store import Store, one_line_errors
+from recrawl.urls.url import host_of, normalise, shown, why_not
+
+ELSEWHERE = "pages are of other sites or out of the scope, and left out; [scope] in recrawl.toml can admit them"
 
 
 def checked(urls: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
     """Return the URLs in normal form, and what is wrong with the others: their number from 1, and why."""
-    good, wrong = [], []
+    good, bad = [], []
     for number, url in enumerate(urls, 1):
         href = normalise(url)
         if href is not None:
@@ -32,15 +32,15 @@ def checked(urls: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
             continue
         guess = normalise(f"https://{url.strip()}") if "://" not in url and "." in url else None
         hint = f"; did you mean {guess}?" if guess else ""
-        wrong.append((number, f"{url[:200]!r} is not a URL to crawl: {why_not(url)}{hint}"))
-    return good, wrong
+        bad.append((number, f"{url[:200]!r} is not a URL to crawl: {why_not(url)}{hint}"))
+    return good, bad
 
 
 def queue(directory: CrawlDirectory, hrefs: Sequence[str], sitemaps: Sequence[str], at: float) -> None:
-    """Leave pages and sitemaps for the process that holds the crawl: it takes them in before its next cycle."""
+    """Queue pages and sitemaps for the process that runs the crawl; it adds them before its next cycle."""
     store = Store.open(directory.state)
     try:
-        with told(directory.state), store.transaction():
+        with one_line_errors(directory.state), store.transaction():
             store.ask_for(hrefs, at)
             store.add_feeds([(host_of(url), url, None) for url in sitemaps])
     finally:
@@ -53,22 +53,32 @@ def take_in(store: Store, hrefs: Sequence[str], at: float | Sequence[float]) -> 
     store.unbar_pages(pages.tolist(), Bar.REMOVED)
 
 
-async def announced(directory: CrawlDirectory, store: Store, sitemaps: Sequence[str], clock: Clock) -> list[str]:
-    """Read sitemaps or feeds politely; return the pages that they name, within their own sites or the scope."""
-    config, said, urls = directory.config(), list[str](), list[str]()
-    async with Fetcher(config.fetch, clock=clock) as fetcher:
-        fetcher.gate.restore(HostState(**json.loads(state)) for state in store.gates())
-        fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in store.robots())
+async def announced(
+    directory: CrawlDirectory, store: Store, sitemaps: Sequence[str], clock: Clock
+) -> tuple[list[str], list[str]]:
+    """Read sitemaps or feeds politely; return the pages that they name, within their own sites or the scope.
+
+    Also return what went wrong: why a file could not be read, and how many pages were left out.
+    """
+    config, urls, problems = directory.config(), list[str](), list[str]()
+    async with make_fetcher(config, clock) as fetcher:
+        restore_manners(fetcher, store)
         for sitemap in sitemaps:
-            own = registrable_domain(host_of(sitemap))
-            for entry in await read_sitemap(fetcher, sitemap, said=said):
-                inside = config.scope.has_rules or registrable_domain(host_of(entry.url)) == own
-                if inside and config.scope(entry.url):
-                    urls.append(entry.url)
+            failed: list[FetchResult] = []
+            entries = await read_sitemap(fetcher, sitemap, problems=failed)
+            own = of_site(entries, sitemap, config.scope)
+            urls += [entry.url for entry in own]
+            problems += [_why_unread(result) for result in failed]
+            if not failed and not entries:
+                problems.append(f"{shown(sitemap)}: names no page; it must be a sitemap, a sitemap index or a feed")
+            if len(own) < len(entries):
+                problems.append(f"{shown(sitemap)}: {len(entries) - len(own)} of {len(entries)} {ELSEWHERE}")
         with store.transaction():
             keep_manners(store, fetcher)
-    if not urls:
-        raise InputError(
-            f"no page that can be added: {'; '.join(said[:3]) or 'the sitemap names none of its own site'}"
-        )
-    return urls
+    return urls, problems
+
+
+def _why_unread(result: FetchResult) -> str:
+    """Say why a sitemap could not be read, and which setting allows it."""
+    why = f"{result.kind} {result.reason or result.status}".strip()
+    return f"{shown(result.url)}: {why}{HINTS.get(result.kind, '')}"

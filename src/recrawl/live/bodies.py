@@ -1,7 +1,7 @@
 """Bodies of versions, as gzipped WARC files that any standard reader opens.
 
-A record is written and synced before the store mentions it. What a crash leaves behind the last record that the store
-knows of is cut off when the folder is opened again.
+A record is written and synced before the store mentions it. What a crash leaves after the last record in the
+store is cut off when the folder is opened again.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ except ImportError:  # no build for this machine
 from recrawl.errors import StoreError
 
 MAX_FILE_BYTES = 1 << 30
+MOST_UNREADABLE = 100  # bodies that could not be read, kept for diagnosis
 _DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"})  # the stored body is decoded
 
 Place = tuple[str, int, int]  # file, offset, length
@@ -49,7 +50,7 @@ class Bodies:
         for name, end in ends.items():
             size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
             if size < end:
-                raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store knows of {end}")
+                raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store has {end}")
         if not files:
             return self._start(1)
         newest = files[-1]
@@ -65,19 +66,35 @@ class Bodies:
         self._name = f"crawl-{number:05d}.warc.gz"
         self._file = (self.folder / self._name).open("xb", buffering=0)
         self._end = 0
+        self.sync_folder()
+
+    def begin_file(self, number: int) -> None:
+        """Make an empty file for what comes next, and close it."""
+        self._start(number)
+        self.close()
+
+    @property
+    def writing_to(self) -> str:
+        """The name of the file that records are appended to."""
+        return self._name
+
+    def sync_folder(self) -> None:
+        """Put the names of the files on disk."""
         folder = os.open(self.folder, os.O_RDONLY)
         try:
             os.fsync(folder)  # the name itself must survive a crash
         finally:
             os.close(folder)
 
-    def write(self, url: str, status: int, headers: tuple[tuple[str, str], ...], body: bytes) -> Place:
-        """Append one response; call `sync` before the store mentions it."""
+    def write(
+        self, url: str, status: int, headers: tuple[tuple[str, str], ...], body: bytes, packed: bytes = b""
+    ) -> Place:
+        """Append one response, or its record if that is `packed`; call `sync` before the store mentions it."""
         assert self._file is not None, "open first"
         if self._end > MAX_FILE_BYTES:
             self.close()
             self._start(int(self._name[6:11]) + 1)
-        record = gzip_record(url, status, headers, body)
+        record = packed or gzip_record(url, status, headers, body)
         offset, self._end = self._end, self._end + len(record)
         self._waiting.append(record)
         return self._name, offset, len(record)
@@ -87,7 +104,7 @@ class Bodies:
         if self._file is None:
             return
         waiting, self._waiting = b"".join(self._waiting), []
-        with self._told():
+        with self._one_line():
             if waiting and self._file.write(waiting) < len(waiting):
                 raise OSError(errno.ENOSPC, "written in part")
             os.fsync(self._file.fileno())
@@ -100,13 +117,13 @@ class Bodies:
             self._file = None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _one_line(self) -> Iterator[None]:
         try:
             yield
-        except OSError as wrong:
-            full = wrong.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-            said = "the disk is full" if full else wrong.strerror
-            raise StoreError(f"{self.folder / self._name}: {said}; what was recorded before is safe") from None
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+            reason = "the disk is full" if full else error.strerror
+            raise StoreError(f"{self.folder / self._name}: {reason}; what was recorded before is safe") from None
 
     def read(self, place: Place) -> bytes:
         """Return the body of a stored record, its digest verified."""
@@ -133,8 +150,17 @@ class Bodies:
             with (self.folder / name).open("rb") as file:
                 file.seek(offset)
                 return file.read(length)
-        except OSError as wrong:
-            raise StoreError(f"{self.folder / name}: {wrong.strerror}") from None
+        except OSError as error:
+            raise StoreError(f"{self.folder / name}: {error.strerror}") from None
+
+
+def keep_unreadable(folder: Path, record: bytes, digest: bytes) -> None:
+    """Keep the record of a body that could not be read, for diagnosis; of MOST_UNREADABLE the oldest goes."""
+    folder.mkdir(exist_ok=True)
+    files = sorted(folder.glob("*.warc.gz"), key=lambda path: path.stat().st_mtime)
+    for path in files[: max(0, len(files) + 1 - MOST_UNREADABLE)]:
+        path.unlink(missing_ok=True)
+    (folder / f"{digest.hex()}.warc.gz").write_bytes(record)
 
 
 def gzip_record(url: str, status: int, headers: tuple[tuple[str, str], ...], body: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The crawl's own clock: never goes back, and its waits end when the crawl is asked to stop."""
+"""A monotonic clock for a crawl; its waits end when the crawl is asked to stop."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def year_of(at: float) -> int:
 class Calendar:
     """Another clock, whose `now` continues from the latest time it has shown when the machine's clock is set back.
 
-    Visits are ordered by time, and gaps between them must not be negative. `not_before` is the latest time that the
-    store knows of, so that a clock that was set back between two runs is noticed, too.
+    Visits are ordered by time, and gaps between them must not be negative. `not_before` is the latest time in the
+    store, so that a clock that was set back between two runs is noticed, too.
     """
 
     def __init__(self, clock: Clock, not_before: float = float("-inf")) -> None:

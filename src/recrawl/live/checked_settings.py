@@ -1,11 +1,11 @@
-"""Read settings from TOML with their types and ranges; what is wrong is said in one line, with the key and its line."""
+"""Read settings from TOML with type and range checks; an error is one line that names the key and its line."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,16 @@ _HOST = re.compile(r"(\*\.)?[^\s/:*?#@\[\]]+|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:.]+")
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A settings file: its text, to say where something stands, and what it holds."""
+    """A settings file: its text, to find the line of a key, and its tables."""
 
     path: Path
     text: str
-    told: dict[str, Any]
+    tables: dict[str, Any]
+    nth: int = 0  # which of the sections of the same name is read: [[site]]
+
+    def within(self, nth: int) -> SettingsFile:
+        """Return the same file, for the nth section (from 0) of those with one name."""
+        return replace(self, nth=nth)
 
     @classmethod
     def read(cls, path: Path) -> SettingsFile:
@@ -38,12 +43,12 @@ class SettingsFile:
                 raise InputError(f"{path}: {len(raw)} bytes are too many for settings")
             text = raw.decode()
             return cls(path, text, tomllib.loads(text))
-        except OSError as wrong:
-            raise InputError(f"{path}: {wrong.strerror}") from None
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
         except RecursionError:
             raise InputError(f"{path}: nested too deeply") from None
-        except ValueError as wrong:  # TOML, UTF-8, and numbers of thousands of digits
-            raise InputError(f"{path}: {str(wrong).splitlines()[0]}") from None
+        except ValueError as error:  # TOML, UTF-8, and numbers of thousands of digits
+            raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
 
     def wrong(self, key: str, why: str) -> InputError:
         """Return an error that names the key and, where it can be found, its line."""
@@ -52,12 +57,15 @@ class SettingsFile:
 
     def _line(self, key: str) -> int | None:
         section, _, name = key.rpartition(".")
-        here = ""
+        here, seen = "", -1
         for number, line in enumerate(self.text.splitlines(), 1):
-            if head := re.match(r"\s*\[+([^\]]+)\]+\s*(?:#.*)?$", line):
-                here = head[1].strip()
-                if here == key:
+            if head := re.match(r"\s*(\[+)([^\]]+)\]+\s*(?:#.*)?$", line):
+                here = head[2].strip()
+                seen += head[1] == "[["
+                if here == key and (head[1] == "[" or seen == self.nth):
                     return number
+            elif here.partition(".")[0] == "site" and seen != self.nth:
+                continue
             elif here == section and re.match(rf"\s*\"?{re.escape(name)}\"?\s*[=.]", line):
                 return number
         return None
@@ -69,16 +77,16 @@ class SettingsFile:
             raise self.wrong(key, f"must be a section, [{key}], not {_shown(table)}")
         return dict(table)
 
-    def only(self, prefix: str, told: Mapping[str, Any], known: set[str]) -> None:
+    def only(self, prefix: str, table: Mapping[str, Any], known: set[str]) -> None:
         """Refuse settings that do not exist."""
-        for name in sorted(told.keys() - known):
+        for name in sorted(table.keys() - known):
             raise self.wrong(f"{prefix}{name}", f"is an unknown setting; known are {', '.join(sorted(known))}")
 
-    def values(self, prefix: str, told: Mapping[str, Any], kind: Any, names: set[str]) -> dict[str, Any]:
+    def values(self, prefix: str, table: Mapping[str, Any], kind: Any, names: set[str]) -> dict[str, Any]:
         """Return a section's values, each of the type of that dataclass's default."""
-        self.only(prefix, told, names)
+        self.only(prefix, table, names)
         defaults = {field.name: field.default for field in fields(kind)}
-        return {name: self.value(f"{prefix}{name}", value, defaults[name]) for name, value in told.items()}
+        return {name: self.value(f"{prefix}{name}", value, defaults[name]) for name, value in table.items()}
 
     def value(self, key: str, value: Any, default: Any) -> Any:
         """Return a value of the default's type: a switch, a number of at least 0, a text, a list of texts or pairs."""
@@ -95,7 +103,7 @@ class SettingsFile:
         elif not isinstance(value, str):
             raise self.wrong(key, f"must be a text in quotes, not {_shown(value)}")
         elif default is None:
-            return Path(value)
+            return self.path.parent / value if value else None  # named from the crawl's folder
         return value
 
     def _number(self, key: str, value: Any, default: float, *, above_zero: bool) -> float | int:
@@ -121,11 +129,11 @@ class SettingsFile:
             raise self.wrong(key, f'must be a list of pairs, such as [["*.test", "127.0.0.1"]], not {_shown(value)}')
         return tuple((one, other) for one, other in value)
 
-    def hosts(self, key: str, value: Any) -> tuple[str, ...]:
-        """Return a list of hosts or whole domains."""
+    def hosts(self, key: str, value: Any, *, patterns: bool = False) -> tuple[str, ...]:
+        """Return a list of hosts or whole domains, or of shell patterns of hosts."""
         names = self.texts(key, value)
         for name in names:
-            if not _HOST.fullmatch(name):
+            if not _HOST.fullmatch(name.replace("*", "x") if patterns else name):
                 raise self.wrong(key, f"must hold hosts such as example.org or *.example.org, not {_shown(name)}")
         return names
 
@@ -137,8 +145,8 @@ class SettingsFile:
                 if len(text) > MAX_PATTERN:
                     raise ValueError(f"longer than {MAX_PATTERN} characters")
                 compiled.append(re.compile(text))
-            except (re.error, ValueError, OverflowError, RecursionError) as wrong:
-                raise self.wrong(key, f"cannot use the expression {_shown(text)}: {wrong}") from None
+            except (re.error, ValueError, OverflowError, RecursionError) as error:
+                raise self.wrong(key, f"cannot use the expression {_shown(text)}: {error}") from None
         return tuple(compiled)
 
 

@@ -1,4 +1,4 @@
-"""models/policy.json: the policy that a crawl's own history favours. A name with numbers, never code.
+"""models/policy.json: the policy that did best on the crawl's own history; a name with numbers, never code.
 
 Files in a crawl's settings and in its choice are named relative to the crawl's folder, wherever one stands. They are
 formulas, never Python files: to look at a folder that somebody else made must not run what is in it.
@@ -19,7 +19,7 @@ from recrawl.live.directory import CrawlDirectory
 FORMAT = 1
 MAX_BYTES = 1 << 20
 AUTO = "auto"
-DEFAULT = "learned"  # until something was learnt
+DEFAULT = "learned(objective=freshness)"  # until something was learnt; chosen by benchmarks.objectives
 _FILE = re.compile(r"(?<=gp:)[^,()]+")
 _CODE = re.compile(r"\.py\s*:")
 
@@ -88,14 +88,14 @@ def load(directory: CrawlDirectory) -> dict[str, Any] | None:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError("too large")
-        told = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(told, dict) or told.get("format") != FORMAT or not isinstance(told.get("policy"), str):
+        choice = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(choice, dict) or choice.get("format") != FORMAT or not isinstance(choice.get("policy"), str):
             raise ValueError("not a choice of this version")
-        if _CODE.search(told["policy"]):
+        if _CODE.search(choice["policy"]):
             raise ValueError("it names code")
     except (OSError, ValueError) as error:
         raise _unusable(directory, error) from None
-    return told
+    return choice
 
 
 def _unusable(directory: CrawlDirectory, error: Exception) -> StoreError:
@@ -114,5 +114,5 @@ def write(path: Path, content: bytes) -> None:
         path.parent.mkdir(exist_ok=True)
         temporary.write_bytes(content)
         os.replace(temporary, path)
-    except OSError as wrong:
-        raise StoreError(f"{path}: {wrong.strerror}") from None
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None

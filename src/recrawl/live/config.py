@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,26 +11,21 @@ from typing import Any
 from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
 from recrawl.live.checked_settings import SettingsFile
-from recrawl.spans import budget_of, days_of
+from recrawl.live.site_settings import SiteSettings, check_certificate, read_headers, read_secret, read_sites
+from recrawl.spans import budget_of, bytes_of, days_of
 from recrawl.urls.scope import Scope
+from recrawl.urls.traps import TrapSettings
 
+SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "deliver"}  # the last is read by recrawl.deliver
 STEERING = {"policy", "every", "budget", "discovery", "seed", "warmup", "site_cap", "signals"}
 
 
 @dataclass(frozen=True)
-class SiteSettings:
-    """What holds for some hosts alone."""
+class KeepSettings:
+    """How many bodies are kept; the newest of each page always is."""
 
-    hosts: tuple[str, ...] = ()  # names, or whole domains (*.example.org)
-    cap: int = 0  # most visits to each of them in a cycle; 0: no cap
-    importance: float = 1.0  # what a visit is worth beside one elsewhere
-    delay_s: float = 0.0  # between two requests, where that is longer than what holds anyway
-    headers: tuple[tuple[str, str], ...] = ()  # sent to the page's own origin alone
-    auth_file: Path | None = None  # a file with user:password, for basic authentication; never sent elsewhere
-
-    def holds_for(self, host: str) -> bool:
-        """Whether these settings are for this host."""
-        return any(host == name or (name.startswith("*.") and f".{host}".endswith(name[1:])) for name in self.hosts)
+    versions: int = 0  # of each page, the newest; 0: all
+    max_bytes: int = 0  # in all, compressed; the oldest go first; 0: no limit
 
 
 @dataclass(frozen=True)
@@ -45,98 +39,83 @@ class CrawlConfig:
     seed: int = 0
     warmup: int = 0  # first cycles, in which every known page is visited
     site_cap: int = 0
-    signals: bool = True  # read sitemaps and feeds, and visit early what sites say has changed
+    signals: bool = True  # read sitemaps and feeds, and visit announced changes early
     scope: Scope = field(default_factory=Scope)
     fetch: FetchSettings = field(default_factory=FetchSettings)
     sites: tuple[SiteSettings, ...] = ()
+    keep: KeepSettings = field(default_factory=KeepSettings)
+    traps: TrapSettings = field(default_factory=TrapSettings)
 
     def site(self, host: str) -> SiteSettings:
-        """Return what holds for a host: the first [[site]] that names it."""
+        """Return the settings of a host: the first [[site]] that names it."""
         return next((site for site in self.sites if site.holds_for(host)), SiteSettings())
 
 
 def load(path: Path) -> CrawlConfig:
     """Read and check a recrawl.toml."""
     file = SettingsFile.read(path)
-    file.only("", file.told, {"crawl", "scope", "fetch", "site", "deliver"})  # deliver is read by recrawl.deliver
+    file.only("", file.tables, SECTIONS)
     crawl, scope = _steering(file), _scope(file)
-    fetch = file.section(file.told, "fetch")
-    gate = file.section(fetch, "fetch.gate")
-    fetch.pop("gate", None)
+    fetch = file.section(file.tables, "fetch")
+    gate, headers = file.section(fetch, "fetch.gate"), read_headers(file, fetch, "fetch.headers")
+    fetch = {name: value for name, value in fetch.items() if name not in ("gate", "headers")}
+    values = file.values("fetch.", fetch, FetchSettings, _names(FetchSettings))
+    check_certificate(file, "fetch", values.get("tls_cert_file"), values.get("tls_key_file"))
+    if values.get("proxy_auth_file"):
+        read_secret(file, "fetch.proxy_auth_file", values["proxy_auth_file"])
     try:
         gates = GateSettings(**file.values("fetch.gate.", gate, GateSettings, _names(GateSettings)))
-        settings = FetchSettings(**file.values("fetch.", fetch, FetchSettings, _names(FetchSettings)), gate=gates)
-        return CrawlConfig(**crawl, scope=scope, fetch=settings, sites=_sites(file))
+        settings = FetchSettings(**values, headers=headers, gate=gates)
+        return CrawlConfig(**crawl, scope=scope, fetch=settings, sites=read_sites(file), **_limits(file))
     except InputError as wrong:
-        raise wrong if str(wrong).startswith(str(path)) else InputError(f"{path}: {wrong}") from None
+        if str(wrong).startswith(str(path)):
+            raise
+        said = str(wrong).removeprefix("fetch: ")
+        raise file.wrong(f"fetch.{said.partition(' ')[0]}", said.partition(" ")[2]) from None
+
+
+def _limits(file: SettingsFile) -> dict[str, Any]:
+    """Read [keep] and [traps]."""
+    table = file.section(file.tables, "keep")
+    if isinstance(table.get("max_bytes"), str):
+        try:
+            table["max_bytes"] = bytes_of(table["max_bytes"])
+        except InputError as wrong:
+            raise file.wrong("keep.max_bytes", f"cannot be read: {wrong}") from None
+    keep = KeepSettings(**file.values("keep.", table, KeepSettings, _names(KeepSettings)))
+    traps = file.section(file.tables, "traps")
+    return {"keep": keep, "traps": TrapSettings(**file.values("traps.", traps, TrapSettings, _names(TrapSettings)))}
 
 
 def _names(kind: Any) -> set[str]:
-    return {each.name for each in dataclasses.fields(kind)} - {"gate"}
+    return {each.name for each in dataclasses.fields(kind)} - {"gate", "headers"}
 
 
 def _steering(file: SettingsFile) -> dict[str, Any]:
-    told = file.section(file.told, "crawl")
-    if isinstance(told.get("budget"), (int, float)) and not isinstance(told["budget"], bool):
-        told["budget"] = str(told["budget"])
-    crawl = file.values("crawl.", told, CrawlConfig, STEERING)
+    table = file.section(file.tables, "crawl")
+    if isinstance(table.get("budget"), (int, float)) and not isinstance(table["budget"], bool):
+        table["budget"] = str(table["budget"])
+    crawl = file.values("crawl.", table, CrawlConfig, STEERING)
     for name, read in (("every", days_of), ("budget", budget_of)):
         try:
             read(crawl.get(name, "1d" if name == "every" else "10%"))
-        except InputError as wrong:
-            raise file.wrong(f"crawl.{name}", f"cannot be read: {wrong}") from None
+        except InputError as error:
+            raise file.wrong(f"crawl.{name}", f"cannot be read: {error}") from None
     if not 0 < crawl.get("discovery", 1.0) <= 1:
         raise file.wrong("crawl.discovery", f"must be above 0 and at most 1, not {crawl['discovery']:g}")
     return crawl
 
 
 def _scope(file: SettingsFile) -> Scope:
-    told = file.section(file.told, "scope")
-    file.only("scope.", told, {"hosts", "prefixes", "patterns", "excludes", "deny"})
+    table = file.section(file.tables, "scope")
+    file.only("scope.", table, {"hosts", "prefixes", "patterns", "excludes", "deny"})
     names = ("prefixes", "patterns", "excludes")
-    prefixes, patterns, excludes = (file.texts(f"scope.{name}", told.get(name, [])) for name in names)
-    hosts, deny = file.hosts("scope.hosts", told.get("hosts", [])), file.patterns("scope.deny", told.get("deny", []))
+    prefixes, patterns, excludes = (file.texts(f"scope.{name}", table.get(name, [])) for name in names)
+    hosts, deny = file.hosts("scope.hosts", table.get("hosts", [])), file.patterns("scope.deny", table.get("deny", []))
     try:
         return Scope(hosts, prefixes, patterns, excludes, deny)
-    except InputError as wrong:
-        raise file.wrong("scope.prefixes", str(wrong).removeprefix("scope: ")) from None
-
-
-def _sites(file: SettingsFile) -> tuple[SiteSettings, ...]:
-    told = file.told.get("site", [])
-    if not isinstance(told, list) or not all(isinstance(table, dict) for table in told):
-        raise file.wrong("site", 'must be sections of their own: [[site]] and hosts = ["example.org"] below it')
-    return tuple(_site(file, dict(table)) for table in told)
-
-
-def _site(file: SettingsFile, table: dict[str, Any]) -> SiteSettings:
-    headers = file.section(table, "site.headers")
-    table.pop("headers", None)
-    hosts = file.hosts("site.hosts", table.pop("hosts", []))
-    if not hosts:
-        raise file.wrong("site", 'needs the hosts that it is for: hosts = ["example.org"]')
-    for name, value in headers.items():
-        plain = isinstance(value, str) and (name + value).isascii() and (name + value).isprintable()
-        if not plain or not name.replace("-", "").isalnum():
-            raise file.wrong(f"site.headers.{name}", "must be a header name with a text of plain ASCII")
-    found = file.values("site.", table, SiteSettings, {"cap", "importance", "delay_s", "auth_file"})
-    if found.get("importance", 1.0) <= 0:
-        raise file.wrong("site.importance", "must be above 0")
-    site = SiteSettings(hosts=hosts, headers=tuple(headers.items()), **found)
-    return dataclasses.replace(site, headers=(*site.headers, *_credentials(file, site.auth_file)))
-
-
-def _credentials(file: SettingsFile, path: Path | None) -> tuple[tuple[str, str], ...]:
-    """Return the header of basic authentication (RFC 7617) from a file with user:password."""
-    if path is None:
-        return ()
-    try:
-        secret = (file.path.parent / path).read_text().strip()
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise file.wrong("site.auth_file", f"cannot be read: {getattr(wrong, 'strerror', None) or wrong}") from None
-    if ":" not in secret or "\n" in secret:
-        raise file.wrong("site.auth_file", "must hold one line, user:password")
-    return (("Authorization", f"Basic {base64.b64encode(secret.encode()).decode()}"),)
+    except InputError as error:
+        raise file.wrong("scope.prefixes", str(error).removeprefix("scope: ")) from None
 
 
 def with_hosts(config: CrawlConfig, hosts: Iterable[str], year: int) -> Scope:

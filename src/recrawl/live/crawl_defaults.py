@@ -1,6 +1,6 @@
-"""What a crawl replays and learns from unless told otherwise; imports nothing, so that --help is quick."""
+"""Defaults of replaying and learning from a crawl; imports nothing, so that --help is quick."""
 
-CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes),learned"
+CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes),learned,learned(objective=freshness)"
 REPLAYED = "age,cg,nad,gad,bayes,lambdacrawl,learned,oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,ChangesFound,NewLinks"
 LEARNT_BY = "ChangesFound"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from recrawl.errors import StoreError
+from recrawl.errors import HeldError, StoreError
 from recrawl.live.config import CrawlConfig, load
 from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
@@ -33,8 +33,8 @@ class CrawlDirectory:
             for folder in FOLDERS:
                 (path / folder).mkdir(parents=True)
             (path / "recrawl.toml").write_text(config)
-        except OSError as wrong:
-            raise StoreError(f"{path}: {wrong.strerror}") from None
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from None
         directory = cls(path)
         directory.config()
         Store.create(directory.state).close()
@@ -66,13 +66,13 @@ class CrawlDirectory:
         """Let only one process at a time change the crawl; the lock ends with the process, however that ends."""
         try:
             file = (self.path / ".lock").open("w")
-        except OSError as wrong:
-            raise StoreError(f"{self.path}: {wrong.strerror}") from None
+        except OSError as error:
+            raise StoreError(f"{self.path}: {error.strerror}") from None
         with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise StoreError(f"{self.path} is being crawled by another process") from None
+                raise HeldError(f"{self.path} is being crawled by another process") from None
             yield
 
     def is_locked(self) -> bool:

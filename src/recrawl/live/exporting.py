@@ -13,6 +13,7 @@ from recrawl.errors import OutputError
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store
+from recrawl.live.store_history import PageFilter
 from recrawl.live.views import links
 from recrawl.plain_text import shown
 from recrawl.report.result_folder import check_folder, write_folder
@@ -39,19 +40,24 @@ def _cell(value: object) -> str:
 
 
 def export_recording(directory: CrawlDirectory, store: Store, folder: Path, force: bool) -> str:
-    """Write the tables of a recording."""
-    from recrawl.live.history_export import to_tables
-    from recrawl.recording.write import write_recording
+    """Write the tables of a recording, with the texts of the bodies that were kept."""
+    from recrawl.live.contents_export import write_texts
+    from recrawl.live.history_export import cycles_of, to_tables
+    from recrawl.recording.write import new_recording, write_tables
 
     tables = to_tables(store)
-    write_recording(tables, folder, force=force)
-    return f"{len(tables['pages']['page_id']):,} pages, {len(tables['changes']['day']):,} changes"
+    pages, cycles = tables["pages"]["page_id"], cycles_of(store)
+    with new_recording(folder, force=force) as temporary:
+        write_tables(tables, temporary)
+        known = set(pages.tolist())
+        texts = write_texts(store, Bodies(directory.warc), cycles, known, temporary / "texts.parquet")
+    return f"{len(pages):,} pages, {len(tables['changes']['day']):,} changes, {texts:,} texts"
 
 
 def export_csv(directory: CrawlDirectory, store: Store, folder: Path, force: bool) -> str:
     """Write pages.csv, visits.csv and links.csv."""
     check_folder(folder, force=force, may_replace=CSV_FILES)
-    tables = (store.pages(sort="url", limit=-1), store.all_visits(), links(store))
+    tables = (store.pages(PageFilter(sort="url")), store.all_visits(), links(store))
     files = {}
     for name, rows in zip(CSV_FILES, tables, strict=True):
         text = io.StringIO()
@@ -75,8 +81,8 @@ def export_warc(directory: CrawlDirectory, store: Store, folder: Path, force: bo
             count += 1
         _drop(folder)
         part.rename(folder)
-    except OSError as wrong:
-        raise OutputError(f"{folder} cannot be written: {wrong.strerror}") from None
+    except OSError as error:
+        raise OutputError(f"{folder} cannot be written: {error.strerror}") from None
     finally:
         _drop(part)
     return f"{count:,} records in {len(names)} files"

@@ -8,10 +8,9 @@ with Crawl.create("news") as crawl:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,94 +19,29 @@ from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
+from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.store import Store, told
+from recrawl.live.store import Store, one_line_errors
+from recrawl.live.store_history import PageFilter
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.spans import budget_of, days_of
 
 if TYPE_CHECKING:
     from recrawl.live.feed import Event
-    from recrawl.live.forecast import Forecast
-    from recrawl.live.views import PageStory
+    from recrawl.live.pruning import Pruned
     from recrawl.recording.recording import Recording
     from recrawl.report.comparison_report import ComparisonReport
 
+REPLAYED_UNASKED = 100_000  # visits; replaying them takes about a second
 Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
 
-class RunView:
-    """Follows a crawl as it runs: this one shows nothing, and counts what visits found; derive what shows more."""
-
-    def __init__(self) -> None:
-        self._outcomes: Counter[str] = Counter()
-
-    def waiting(self, until: float) -> None:
-        """The next cycle is due at `until`."""
-
-    def begin(self, session: Any) -> None:
-        """Count from nothing."""
-        self._outcomes.clear()
-
-    def visit(self, noted: Any) -> None:
-        """Count what a visit found."""
-        from recrawl.visits import Outcome
-
-        self._outcomes[Outcome(noted.record.outcome).name.lower()] += 1
-
-    def end(self, session: Any, done: bool) -> None:
-        """The cycle has ended, or was told to stop."""
-
-    def say(self, line: str) -> None:
-        """Tell the user something."""
-
-    def counts(self) -> dict[str, Any]:
-        """The cycle in numbers."""
-        return dict(self._outcomes)
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """How a run ended."""
-
-    cycles: int  # that went through
-    stopped: bool  # told to stop before its time
-    next_due_at: float  # days since 1970-01-01
-
-
-@dataclass(frozen=True)
-class CrawledPage:
-    """One page of a crawl: its visits, its last change, and what the policy that steers thinks of it."""
-
-    story: PageStory
-    next: Forecast
-
-    @property
-    def url(self) -> str:
-        """The page's address in normal form."""
-        return self.story.url
-
-    @property
-    def visits(self) -> list[dict[str, Any]]:
-        """What every visit found, oldest first."""
-        return self.story.visits
-
-    @property
-    def diff(self) -> list[str]:
-        """The lines that the last change removed (-) and added (+)."""
-        return self.story.diff
-
-    @property
-    def why(self) -> str:
-        """When the next visit is due and why, as the policy that steers explains it."""
-        return self.next.why
-
-
 class Crawl:
-    """A live crawl. Methods that change it hold its lock; readings may go on while another process crawls.
+    """A live crawl. Methods that change it take its lock; reading works while another process crawls.
 
     As a context manager, `run` keeps the crawl open between calls, so that a program that runs it cycle by cycle does
-    not rebuild what was learnt each time.
+    not rebuild the policy's state each time.
     """
 
     def __init__(self, directory: CrawlDirectory, clock: Clock | None = None) -> None:
@@ -142,20 +76,24 @@ class Crawl:
 
     # -- crawling ---------------------------------------------------------------------------------------------------
 
-    def add(self, *urls: str, sitemap: str | Sequence[str] | None = None) -> tuple[int, int]:
+    def add(
+        self, *urls: str, sitemap: str | Sequence[str] | None = None, problems: list[str] | None = None
+    ) -> tuple[int, int]:
         """Add pages, and those that sitemaps or feeds name; return how many were new, and how many there are.
 
-        While another process crawls they are left for it (`is_held`), which takes them in before its next cycle; the
+        What is wrong with some of the sitemaps is added to `problems`; InputError says so where no page is left to add.
+
+        While another process crawls they are queued for it (`is_held`) and added before its next cycle; the
         numbers are then those of the queue and of the pages so far.
         """
-        import asyncio  # here, since reading a crawl does without
+        import asyncio  # here, since reading a crawl does not need it
 
         from recrawl.live import adding
 
         sitemaps = [sitemap] if isinstance(sitemap, str) else list(sitemap or ())
-        hrefs, wrong = adding.checked(urls)
-        if wrong:
-            raise InputError(f"{wrong[0][1]}; nothing was added")
+        hrefs, bad = adding.checked(urls)
+        if bad:
+            raise InputError(f"{bad[0][1]}; nothing was added")
         if not hrefs and not sitemaps:
             raise InputError("no URL given (see recrawl add --help)")
         self._close_session()
@@ -166,10 +104,38 @@ class Crawl:
             store.load_index()
             before = len(store.index)
             if sitemaps:
-                hrefs += asyncio.run(adding.announced(self.directory, store, sitemaps, self._clock))
+                found, wrong = asyncio.run(adding.announced(self.directory, store, sitemaps, self._clock))
+                hrefs += found
+                if not hrefs:
+                    raise InputError(f"no page that can be added: {'; '.join(wrong[:3])}")
+                if problems is not None:
+                    problems += wrong
             with store.transaction():
                 adding.take_in(store, hrefs, self._clock.now())
             return len(store.index) - before, len(store.index)
+
+    def prune(self, *, versions: int | None = None, max_bytes: int | None = None) -> Pruned:
+        """Drop the bodies of old versions: beyond the newest `versions` of each page, and the oldest over `max_bytes`.
+
+        What is not given is as [keep] in recrawl.toml says. The newest body of each page is always kept.
+        """
+        from recrawl.live.pruning import prune
+
+        keep = self.directory.config().keep
+        given = {"versions": versions, "max_bytes": max_bytes}
+        keep = replace(keep, **{name: value for name, value in given.items() if value is not None})
+        self._close_session()
+        with self._writing() as store:
+            return prune(store, self.directory.warc, keep)
+
+    def upgrade(self) -> tuple[int, int]:
+        """Bring a store made by an older version to this one's format; return the format before and after."""
+        from recrawl.live.storeschema import FORMAT
+        from recrawl.live.upgrade import upgrade
+
+        self._close_session()
+        with self.directory.locked():
+            return upgrade(self.directory.state), FORMAT
 
     def is_held(self) -> bool:
         """Whether a process, perhaps this one, crawls now."""
@@ -181,13 +147,13 @@ class Crawl:
         with ExitStack() as stack:
             if alone:
                 stack.enter_context(self.directory.locked())
-            stack.enter_context(told(self.directory.state))
+            stack.enter_context(one_line_errors(self.directory.state))
             store = Store.open(self.directory.state)
             stack.callback(store.close)
             yield store
 
     def remove(self, *urls: str) -> int:
-        """Let pages never be visited again, from the next cycle on; return how many. Their history is kept."""
+        """Stop visiting pages from the next cycle on, keeping their history; return how many."""
         from recrawl.live.views import page_of
 
         with self._writing(alone=False) as store:
@@ -196,26 +162,39 @@ class Crawl:
                 store.bar_pages((page, int(Bar.REMOVED)) for page in pages)
         return len(pages)
 
+    def visit_soon(self, *urls: str) -> int:
+        """Let pages be among the first visits of the next cycle, whatever the policy; return how many."""
+        from recrawl.live.views import page_of
+
+        with self._writing(alone=False) as store:
+            pages = {page_of(self.directory, store, url)[0] for url in urls}
+            with store.transaction():
+                store.wish(sorted(pages), self._clock.now())
+        return len(pages)
+
     def pause(self, *hosts: str) -> None:
-        """Pass hosts over from the next cycle on, until they are resumed."""
+        """Skip hosts from the next cycle on, until they are resumed."""
         self._set_paused(hosts, paused=True)
 
     def resume(self, *hosts: str) -> None:
-        """Visit hosts again that were paused."""
+        """Visit paused hosts again."""
         self._set_paused(hosts, paused=False)
 
     def _set_paused(self, hosts: Sequence[str], *, paused: bool) -> None:
+        from recrawl.urls.url import host_of
+
         with self._writing(alone=False) as store:
             numbers = {name: number for number, name in store.hosts().items()}
             unknown = [host for host in hosts if host not in numbers]
             if unknown:
-                raise InputError(f"no host {unknown[0]!r} in {self.directory.path}")
+                hint = f"; did you mean {host_of(unknown[0])}?" if "://" in unknown[0] else ""
+                raise InputError(f"no host {unknown[0]!r} in {self.directory.path}{hint}")
             with store.transaction():
                 for host in hosts:
                     store.pause_host(numbers[host], paused=paused)
 
     def text_at(self, url: str, at: float) -> tuple[float, str]:
-        """Return when the version of a page that the crawl held at a time was taken, and its main text."""
+        """Return the version of a page that was current at a time: when it was fetched, and its main text."""
         from recrawl.live.views import text_at
 
         with self.reading() as store:
@@ -287,14 +266,14 @@ class Crawl:
         """Open the store to read one moment of the crawl, whatever is recorded meanwhile."""
         store = Store.open(self.directory.state, read_only=True)
         try:
-            with told(self.directory.state):
+            with one_line_errors(self.directory.state):
                 store.read_one_moment()
                 yield store
         finally:
             store.close()
 
     def status(self) -> dict[str, Any]:
-        """Return how the crawl stands, in numbers."""
+        """Return the state of the crawl in numbers."""
         learnt = choice.load(self.directory)
         running = self.is_held()
         with self.reading() as store:
@@ -315,7 +294,7 @@ class Crawl:
         With `since` (days since 1970) only pages visited from then on, and with `changed` those found changed since.
         """
         with self.reading() as store:
-            return store.pages(contains=contains, changed=changed, since=since, sort=sort, limit=limit or -1)
+            return store.pages(PageFilter(contains, changed, since, sort, limit))
 
     def page(
         self,
@@ -324,13 +303,20 @@ class Crawl:
         policy: str | None = None,
         every: Amount = None,
         budget: Amount = None,
+        why: bool | None = None,
     ) -> CrawledPage:
-        """Return one page's story, with the next visit and why (`.why`) by the policy that steers."""
-        from recrawl.live.forecast import forecast
+        """Return one page's story, with the next visit and why (`.why`) by the policy that steers.
+
+        For that all visits are replayed; in a crawl of more than 100,000 visits only where `why` is True.
+        """
         from recrawl.live.views import show
 
         with self.reading() as store:
             story = show(self.directory, store, url)
+            if why is False or (why is None and store.status()["visits"] > REPLAYED_UNASKED):
+                return CrawledPage(story, None)
+            from recrawl.live.forecast import forecast
+
             return CrawledPage(story, forecast(store, story.page, *self.steering(policy, every, budget)))
 
     def feed(
@@ -395,7 +381,7 @@ class Crawl:
     ) -> choice.PolicyChoice:
         """Replay the history under candidate policies and keep the best: what policy = "auto" means from now on.
 
-        It stays what it was unless the best is surely better, or `anyway`; the choice's notes say what is missing.
+        It changes only if the best is significantly better, or with `anyway`; the choice's notes give the reason.
 
         With `evolve` (EvolutionSettings), a formula bred on this history, models/evolved.json, is a candidate too.
         """

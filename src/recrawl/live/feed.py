@@ -3,8 +3,8 @@
     for event in EventFeed(Path("news"), since="1d", include=("diff",)):
         print(event["type"], event["url"], event["diff"])
 
-An event is a JSON object (docs/event.schema.json), the same for everyone. Its id is the visit's number, so it names the
-event for ever: a receiver that gets it twice can tell. Reading is in constant memory and never holds up the crawl.
+An event is a JSON object (docs/event.schema.json), the same for everyone. Its id is the visit's number and never
+changes, so a receiver can drop repeats. Reading is in constant memory and never blocks the crawl.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class EventFeed:
         return f"{self._visit}.{self._cycle}" if self._by_cycle else str(self._visit)
 
     def go_back(self, count: int) -> None:
-        """Stand before the last `count` events of pages."""
+        """Move the cursor before the last `count` events of pages."""
         self._visit, self._cycle = self._place_of(str(self.store.visits_before_end(self._outcomes(), count)), None)
 
     def __iter__(self) -> Iterator[Event]:
@@ -137,7 +137,7 @@ class EventFeed:
             "policy": self._policy(visit.cycle),
         }
         if kind == "page.failed":
-            event["failure"] = _failure(visit.note or "")
+            event["failure"] = failure(visit.note or "")
         if not self.wants(event):
             return None
         if self.include:
@@ -229,13 +229,13 @@ def day_since(text: str, now: Callable[[], float] | None = None) -> float:
     try:
         moment = dt.datetime.fromisoformat(text)
     except ValueError:
-        said = f"{text[:100]!r} is not an event's id, a time such as 2026-11-16T12:00Z or a span such as 1d"
-        raise InputError(said) from None
+        problem = f"{text[:100]!r} is not an event's id, a time such as 2026-11-16T12:00Z or a span such as 1d"
+        raise InputError(problem) from None
     moment = moment.replace(tzinfo=dt.UTC) if moment.tzinfo is None else moment
     return (moment - _EPOCH).total_seconds() / 86_400
 
 
-def _failure(note: str) -> dict[str, str]:
+def failure(note: str) -> dict[str, str]:
     """Return the typed kind of a failed visit and its reason."""
     if note.startswith("not found"):
         return {"kind": "gone", "reason": note}

@@ -1,7 +1,7 @@
-"""What an event says of a page's contents, read from the stored bodies: text, Markdown, what came and what went.
+"""Contents of an event, read from the stored bodies: text, Markdown, lines added and removed.
 
-Texts are capped, and whatever is not there says why: a page that forbids archiving has no text, and a reader of the
-feed is told so instead of getting an empty one.
+Texts are capped, and a missing one comes with the reason: a page that forbids archiving has no text, and the event
+states it instead of giving an empty one.
 """
 
 from __future__ import annotations

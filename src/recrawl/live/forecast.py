@@ -1,4 +1,4 @@
-"""When a page will be visited next, and why: the policy asked what it would choose now."""
+"""Forecast of a page's next visit and its reason, from what the policy would choose now."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from recrawl.columns import PageIds
 from recrawl.errors import InputError
+from recrawl.live.crawl_rounds import AskedPolicy
 from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
 from recrawl.plan import Plan
@@ -18,7 +20,7 @@ from recrawl.policy import Explains, Setting, explainer_of
 
 @dataclass(frozen=True)
 class Forecast:
-    """What the policy thinks of a page before the next cycle."""
+    """Rank and score of a page before the next cycle."""
 
     policy: str
     rank: int | None  # among all pages that may be visited, from 1; None: not chosen however large the budget
@@ -31,11 +33,11 @@ class Forecast:
     gone: bool
     planned: int | None  # place in the plan of the cycle that is running
     due_at: float | None
-    explanation: str = ""  # the policy's own words, where it explains itself
+    explanation: str = ""  # by the policy itself, where it can explain
 
     @property
     def why(self) -> str:
-        """Say it: in one line, or in the words of a policy that explains itself."""
+        """Describe it in one line, or with the policy's own explanation."""
         if self.gone:
             return "never: the page is gone"
         if self.planned is not None:
@@ -44,46 +46,68 @@ class Forecast:
             return f"by {self.policy}, {self.explanation}"
         if self.rank is None:
             return f"not soon: {self.policy} does not choose it now"
-        said = f"rank {self.rank} of {self.pages} by {self.policy}, budget {self.budget}"
+        rank = f"rank {self.rank} of {self.pages} by {self.policy}, budget {self.budget}"
         if self.score is not None and np.isfinite(self.score):
-            said += f", score {self.score:.4g}"
+            rank += f", score {self.score:.4g}"
         if self.waited_cycles is None:
             seen = "never fetched"
         else:
             seen = f"{self.changes} changes in {self.visits} visits, {self.waited_cycles:g} cycles since the last"
         when = "in the next cycle" if self.rank <= self.budget else f"in about {-(-self.rank // self.budget)} cycles"
-        return f"{when}: {said} ({seen})"
+        return f"{when}: {rank} ({seen})"
+
+
+class Forecaster:
+    """A policy asked what it would choose for the next cycle, from a memory rebuilt from the store: a dry run."""
+
+    def __init__(self, store: Store, policy_name: str, plan: Plan) -> None:
+        """Rebuild the memory, which reads every visit, and let the policy rank the pages."""
+        self.policy_name = policy_name
+        policy = make_policy(policy_name, Setting(seed=plan.seed))
+        self.memory = memory = rebuild(store, AskedPolicy(policy), replace(plan, site_cap=0))
+        last, running = store.last_due_at(), store.running()
+        if running is None:
+            memory.begin_cycle()
+        self.due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
+        self.eligible = int(memory.eligible().sum())
+        self.explainer = explainer_of(policy)
+        self.budget = plan.visits_among(int(memory.held().sum()), int(memory.unfetched().sum()))
+        asked = self.eligible if self.explainer is None else min(self.budget, self.eligible)
+        policy.begin(memory, self.due_at or 0.0)
+        self.ranked = policy.choose(memory, asked, self.due_at or 0.0) if asked else NO_PAGES
+        self._scores = policy.scorer.score(memory, self.due_at or 0.0) if isinstance(policy, TopK) else None
+
+    @property
+    def chosen(self) -> PageIds:
+        """The pages of the next cycle, best first."""
+        return self.ranked[: self.budget]
+
+    def score(self, page: int) -> float | None:
+        """Return a page's score, where the policy scores pages."""
+        return None if self._scores is None else float(self._scores[page])
+
+    def of(self, store: Store, page: int) -> Forecast:
+        """Say when a page will be visited next, and why."""
+        place, memory = np.flatnonzero(self.ranked == page), self.memory
+        return Forecast(
+            policy=self.policy_name,
+            rank=int(place[0]) + 1 if len(place) else None,
+            pages=self.eligible,
+            budget=self.budget,
+            score=self.score(page),
+            waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
+            visits=int(memory.n[page]),
+            changes=int(memory.changes[page]),
+            gone=bool(memory.gone[page]),
+            planned=store.planned_rank(page),
+            due_at=self.due_at,
+            explanation="" if self.explainer is None else _explained(self.explainer, page),
+        )
 
 
 def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:
     """Rebuild the memory and ask the policy to rank all pages for the next cycle."""
-    policy = make_policy(policy_name, Setting(seed=plan.seed))
-    memory = rebuild(store, policy, replace(plan, site_cap=0))
-    last, running = store.last_due_at(), store.running()
-    if running is None:
-        memory.begin_cycle()
-    due_at = None if last is None else last + (plan.cycle_days if running is None else 0.0)
-    eligible = memory.eligible()
-    explainer, budget = explainer_of(policy), plan.visits_among(int(memory.held().sum()), int(memory.unfetched().sum()))
-    asked = int(eligible.sum()) if explainer is None else min(budget, int(eligible.sum()))
-    policy.begin(memory, due_at or 0.0)
-    ranked = policy.choose(memory, asked, due_at or 0.0) if asked else NO_PAGES
-    place = np.flatnonzero(ranked == page)
-    score = float(policy.scorer.score(memory, due_at or 0.0)[page]) if isinstance(policy, TopK) else None
-    return Forecast(
-        policy=policy_name,
-        rank=int(place[0]) + 1 if len(place) else None,
-        pages=int(eligible.sum()),
-        budget=budget,
-        score=score,
-        waited_cycles=float(memory.waited()[page]) if memory.held()[page] else None,
-        visits=int(memory.n[page]),
-        changes=int(memory.changes[page]),
-        gone=bool(memory.gone[page]),
-        planned=store.planned_rank(page),
-        due_at=due_at,
-        explanation="" if explainer is None else _explained(explainer, page),
-    )
+    return Forecaster(store, policy_name, plan).of(store, page)
 
 
 def _explained(explainer: Explains, page: int) -> str:

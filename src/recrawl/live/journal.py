@@ -1,4 +1,4 @@
-"""log.jsonl: what a crawl did, one JSON object a line. Strangers' text is escaped, so a terminal obeys none of it."""
+"""log.jsonl: what a crawl did, one JSON object per line; control characters in web text are escaped."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Journal:
             if event != "visit":
                 self._file.flush()
         except OSError:
-            self._file = None  # a full disk: the store says so where it matters
+            self._file = None  # a full disk: the store raises where it matters
 
     def visit(self, noted: Noted) -> None:
-        """Write down a visit."""
+        """Write a visit."""
         seen = noted.record
         self.note(
             "visit",

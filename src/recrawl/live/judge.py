@@ -1,18 +1,19 @@
-"""From a fetch to what the visit found. Only a version of the page, compared with our copy, can be a change."""
+"""From a fetch to the outcome of the visit. Only a version of the page, compared with our copy, can be a change."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import fields
 from http import HTTPStatus
 
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS, Validators
 from recrawl.live.store_visits import Copy, SeenLinks, VisitRecord
+from recrawl.see.canonical_address import trusted_canonical
 from recrawl.see.fingerprint import digest_of_bytes
 from recrawl.see.login import is_login_redirect
 from recrawl.see.page import SeenPage, see_page
+from recrawl.see.version_contents import Contents, contents_of
 from recrawl.urls.url import host_of, shown
 from recrawl.visits import Outcome
 
@@ -23,10 +24,20 @@ _FIELDS = tuple(field.name for field in fields(Validators))
 
 
 def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[VisitRecord, SeenPage | None]:
-    """Return the record of a visit to a page, and what it says where that is a version that we did not have."""
-    if result.outcome is not None:
+    """Return the record of a visit to a page, and its content where that is a new version."""
+    seen = None if result.outcome is not None else see_page(result.body, result.final_url, result.headers)
+    return judge_read(copy, result, validators, seen)
+
+
+def judge_read(
+    copy: Copy, result: FetchResult, validators: Validators, seen: SeenPage | None, contents: Contents | None = None
+) -> tuple[VisitRecord, SeenPage | None]:
+    """Do the same with an answer that was read: `seen` is what it says, None where it has no content.
+
+    `contents` are its counts and words, where they were taken already.
+    """
+    if seen is None:
         return _without_content(copy, result, validators), None
-    seen = see_page(result.body, result.final_url, result.headers)
     outcome, note = _compare(seen, copy.digest, result.truncated)
     if is_login_redirect(result.url, result.final_url):
         outcome, note = Outcome.FAILED, f"log-in: {shown(result.final_url, 150)} is no copy of the page"
@@ -47,12 +58,14 @@ def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[Visi
         words=seen.words,
         links=links,
         links_digest=links_digest,
+        canonical=None if outcome == Outcome.FAILED else trusted_canonical(copy.url, seen.canonical),
+        contents=(contents or contents_of(seen)) if version else None,
     )
     return record, seen if version else None
 
 
 def validators_of(copy: Copy) -> Validators:
-    """Return what to ask "has it changed?" with."""
+    """Return the validators for a conditional request."""
     return NO_VALIDATORS if copy.validators == "{}" else Validators(**json.loads(copy.validators))
 
 
@@ -62,7 +75,7 @@ def _noted(kept: Validators, copy: Copy, before: Validators) -> str:
 
 def _without_content(copy: Copy, result: FetchResult, validators: Validators) -> VisitRecord:
     outcome = result.outcome
-    misses = 0 if result.kind is Kind.NOT_MODIFIED else copy.misses  # a visit that says nothing leaves the count
+    misses = 0 if result.kind is Kind.NOT_MODIFIED else copy.misses  # a visit without an answer leaves the count
     assert outcome is not None, "content decides elsewhere"
     if outcome == Outcome.UNCHANGED and copy.digest is None:
         outcome = Outcome.FAILED  # "not modified" of a page that we have no copy of
@@ -105,9 +118,3 @@ def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
         return None, digest
     own = host_of(seen.url)
     return SeenLinks(urls, anchors, [host == own for host in hosts]), digest
-
-
-def words_changed(old: str, new: str) -> float:
-    """Count the words added and removed: the multiset difference of the two texts."""
-    before, after = Counter(old.split()), Counter(new.split())
-    return float((after - before).total() + (before - after).total())

@@ -77,7 +77,7 @@ class Lanes:
         self._tasks = {host: task for host, task in self._tasks.items() if not task.done()}
 
     async def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel what is under way."""
         tasks: Sequence[asyncio.Future[None]] = list(self._tasks.values())
         for task in tasks:
             task.cancel()

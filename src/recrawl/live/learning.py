@@ -19,7 +19,7 @@ from recrawl.report.comparison_report import compare
 if TYPE_CHECKING:
     from recrawl.live.facade import Crawl
 
-CHANCE = 0.5  # p-values above this say nothing at all
+CHANCE = 0.5  # p-values above this are no evidence at all
 EVOLVED = "models/evolved.json"  # within the crawl's folder
 
 
@@ -67,9 +67,9 @@ def _p_value(comparison: Comparison, best: str, now: str) -> tuple[float, int]:
     """Return the p-value of "best is better than now", paired by cycle and corrected for the candidates; and cycles."""
     runs = comparison.curves[:, 0, 0, :]
     one, other = (runs[comparison.policies.index(policy)] for policy in (best, now))
-    told = ~np.isnan(one - other)
-    p = paired_test(one[told], other[told]).p if told.sum() > 1 else np.nan
-    return (1.0 if np.isnan(p) else min(1.0, p * max(1, len(comparison.policies) - 1))), int(told.sum())
+    both = ~np.isnan(one - other)
+    p = paired_test(one[both], other[both]).p if both.sum() > 1 else np.nan
+    return (1.0 if np.isnan(p) else min(1.0, p * max(1, len(comparison.policies) - 1))), int(both.sum())
 
 
 def _lead(best: str, now: str, values: dict[str, float]) -> str:
@@ -80,5 +80,5 @@ def _lead(best: str, now: str, values: dict[str, float]) -> str:
 
 def _missing(p: float) -> str:
     if p > CHANCE:
-        return "that may be chance; more cycles, or more pages that change, would tell"
-    return "not enough to be sure; a few cycles more may tell"
+        return "that may be chance; more cycles, or more pages that change, would show it"
+    return "not significant yet; a few more cycles may show it"

@@ -9,33 +9,38 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from recrawl.columns import PageIds
+from recrawl.features.page_words import hashed
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies
 from recrawl.live.store import Store
-from recrawl.live.store_visits import VisitRecord
+from recrawl.live.store_contents import KeptContents
+from recrawl.live.store_visits import NOT_TOLD, VisitRecord
+from recrawl.see.change import PAPER, distance_of
+from recrawl.see.page import see_page
+from recrawl.see.words import Bag, bag_of, pack_bag, unpack_bag
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome
 
-GROUP = 200  # visits a transaction, at most
+GROUP = 200  # visits per transaction, at most
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 KNOWN = 100_000  # URLs whose pages are kept at hand
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """A visit that is on disk, for those who watch a crawl."""
+    """A recorded visit, for observers of a crawl."""
 
     url: str
     record: VisitRecord
@@ -50,6 +55,14 @@ class Arrived(NamedTuple):
     record: VisitRecord
     keeps_body: bool
     feeds: tuple[str, ...]
+    packed: bytes = b""  # the record of the body, where it was compressed before
+
+
+def load_kernels() -> None:
+    """Load what compares versions before the event loop runs: loading it later would hold up every host."""
+    one, two = (bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>other words"))
+    distance_of(unpack_bag(pack_bag(one)), two)
+    hashed(two.bucket, two.count)
 
 
 class Recorder:
@@ -70,8 +83,9 @@ class Recorder:
         self.scope = scope
         self.discovery = discovery
         self.watch = watch
-        self.rows: dict[int, tuple[float, ...]] = {}  # by page: at, outcome, new links, size of the change, length
+        self.rows: dict[int, tuple[float, ...]] = {}  # by page: what VISIT_COLUMNS say of its visit
         self.found: list[int] = []  # pages discovered
+        self.aliases: list[int] = []  # pages that turned out to be other names of pages that we have
         self._cycle = 0
         self._arrived: list[Arrived] = []
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
@@ -103,7 +117,7 @@ class Recorder:
         arrived, self._arrived = self._arrived, []
         if not arrived:
             return
-        records = [self._with_body(each) for each in arrived]
+        records = [self.compared(self._with_body(each)) for each in arrived]
         self.bodies.sync()
         with self.store.transaction():
             pages, discovered = self._pages_of(records)
@@ -111,19 +125,29 @@ class Recorder:
             for i, record in enumerate(records):
                 if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
                     new_links[i] = (0, 0)
-            self.store.add_visits(self._cycle, records, new_links)
+            first = self.store.add_visits(self._cycle, records, new_links)
+            self._follow_canonical(records, pages)
             keep_manners(self.store, self.fetcher)
             self._keep_feeds(arrived)
         self.found += sorted(page for pages in discovered.values() for page in pages)
-        for each, record, new in zip(arrived, records, new_links, strict=True):
-            length = np.nan if record.digest is None else record.words
-            self.rows[record.page] = (record.at, record.outcome, *new, record.change_size, length)
+        for visit, (each, record, new) in enumerate(zip(arrived, records, new_links, strict=True), first):
+            length = -1 if record.digest is None else record.words
+            told = NOT_TOLD if record.kept is None else int(record.kept.significant)
+            size, page = record.change_size, record.page
+            self.rows[page] = (visit, self._cycle, page, record.at, record.outcome, *new, size, length, told)
             if record.outcome == Outcome.FIRST and self.fetcher is not None:
                 self.discovery.note_first_visit(host_of(each.result.url))
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
 
+    def _follow_canonical(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+        """Bar pages whose canonical address we have a copy of; free the other names of pages that are gone."""
+        named = [(record.page, pages.get(record.canonical)) for record in records if record.canonical is not None]
+        known = [(page, canonical) for page, canonical in named if canonical is not None and canonical != page]
+        self.aliases += self.store.note_aliases(known) if known else []
+        self.store.free_aliases([record.page for record in records if record.outcome == Outcome.GONE])
+
     def keep_manners(self) -> None:
-        """Put on disk at once what politeness must not forget, before the next request."""
+        """Record the politeness state on disk at once, before the next request."""
         with self.store.transaction():
             keep_manners(self.store, self.fetcher)
 
@@ -137,7 +161,43 @@ class Recorder:
         result, record = arrived.result, arrived.record
         if not arrived.keeps_body:
             return record
-        return record._replace(warc=self.bodies.write(result.url, result.status, result.headers, result.body))
+        place = self.bodies.write(result.url, result.status, result.headers, result.body, arrived.packed)
+        return record._replace(warc=place)
+
+    def compared(self, record: VisitRecord) -> VisitRecord:
+        """Return the record of a visit with what the store keeps of its version, compared with the one before."""
+        contents = record.contents
+        if contents is None:
+            return record
+        *counts, bag = contents
+        distance, later = None, False
+        if record.outcome == Outcome.CHANGED or record.note is not None:  # others are a page's first version
+            old = self._old_bag(record.page)
+            later = old is not None
+            if old is not None and record.outcome == Outcome.CHANGED:
+                distance = distance_of(old, bag)
+        vector = hashed(bag.bucket, bag.count).tobytes() if later else None
+        if distance is None:
+            size = float(bag.total) if record.outcome == Outcome.CHANGED else 0.0
+            kept = KeptContents(tuple(counts), 0, 0, None, None, False, pack_bag(bag), vector)
+            return record._replace(kept=kept, change_size=size)
+        significant = PAPER.holds(distance.p, distance.effect, distance.rewritten)
+        p = None if np.isnan(distance.p) else distance.p
+        added, removed = distance.added, distance.removed
+        kept = KeptContents(tuple(counts), added, removed, distance.cosine, p, significant, pack_bag(bag), vector)
+        return record._replace(kept=kept, change_size=float(added + removed))
+
+    def _old_bag(self, page: int) -> Bag | None:
+        """Return the words of the copy that we hold; None where nothing is known of them."""
+        packed = self.store.last_bag(page)
+        if packed is not None:
+            return unpack_bag(packed)
+        place = self.store.last_body(page)  # a store that was upgraded: the body is all that was kept
+        if place is None:
+            return None
+        (copy,) = self.store.copies([page])
+        headers, body = self.bodies.answer(place)
+        return bag_of(see_page(body, copy.url, headers).main_text)
 
     def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
         """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
@@ -148,6 +208,8 @@ class Recorder:
         for record in records:
             if record.links is not None:
                 shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
+            if record.canonical is not None:
+                shown.setdefault(record.canonical, record)
         pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
         strange = self._find([url for url, page in pages.items() if page is None], pages)
         if not strange:
@@ -180,7 +242,7 @@ class Recorder:
 
 
 def keep_manners(store: Store, fetcher: Fetcher | None) -> None:
-    """Keep what politeness must not forget, within a transaction: every host's gate and robots.txt."""
+    """Record the politeness state within a transaction: every host's gate and robots.txt."""
     if fetcher is None:  # another crawler fetches
         return
     store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())

@@ -1,8 +1,8 @@
-"""Files of reports: CSV with a header, or JSON lines; one visit a line."""
+"""Files of reports: CSV with a header, or JSON lines; one visit per line."""
 
 from __future__ import annotations
 
-import csv
+import base64
 import json
 from collections.abc import Iterator
 from itertools import chain
@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from recrawl.clock import DAY_S
-from recrawl.importers.reading import instant_of, lines_of, refuse
+from recrawl.importers.reading import csv_fields, instant_of, lines_of, refuse
 from recrawl.live.reported import Seen, outcome_named
 
-SAYS = ("outcome", "digest", "status")
+SAYS = ("outcome", "digest", "status", "body_base64")
 
 
 def read_reports(path: Path) -> list[Seen]:
@@ -26,7 +26,7 @@ def read_reports(path: Path) -> list[Seen]:
     seen = []
     for number, row in rows:
         try:
-            seen.append(_seen(row))
+            seen.append(seen_of(row))
         except (ValueError, TypeError) as error:
             refuse(path, number, str(error))
     return seen
@@ -46,18 +46,16 @@ def _json_rows(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[i
 def _csv_rows(
     path: Path, first: tuple[int, str], lines: Iterator[tuple[int, str]]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    names = [name.strip().lower() for name in next(csv.reader([first[1]]), [])]
+    names = [name.strip().lower() for name in csv_fields(path, *first)]
     if "url" not in names or not set(SAYS) & set(names):
         refuse(path, first[0], f"the header needs url and one of {', '.join(SAYS)}")
     for number, line in lines:
-        try:
-            values = next(csv.reader([line], strict=True), [])
-        except csv.Error as error:
-            refuse(path, number, f"not CSV: {error}")
-        yield number, dict(zip(names, values, strict=False))
+        yield number, dict(zip(names, csv_fields(path, number, line), strict=False))
 
 
-def _seen(row: dict[str, Any]) -> Seen:
+def seen_of(row: dict[str, Any]) -> Seen:
+    """Read one report; ValueError says what is wrong with it."""
+
     def text(name: str) -> str:
         value = row.get(name)
         return "" if value is None else str(value).strip()
@@ -65,10 +63,10 @@ def _seen(row: dict[str, Any]) -> Seen:
     if not text("url"):
         raise ValueError("no url")
     if not any(text(name) for name in SAYS):
-        raise ValueError("neither outcome, digest nor status: nothing is known of this visit")
+        raise ValueError("neither outcome, digest, status nor body_base64: nothing is known of this visit")
     status, links = text("status"), row.get("links")
-    if status and not status.isdigit():
-        raise ValueError(f"status {status[:40]!r} is not a whole number")
+    if status and not (status.isascii() and status.isdigit() and len(status) <= 3):
+        raise ValueError(f"status {status[:40]!r} is not a whole number, or above 999")
     if links is not None and not (isinstance(links, list) and all(isinstance(link, str) for link in links)):
         raise ValueError("links is not a list of URLs")
     return Seen(
@@ -76,8 +74,19 @@ def _seen(row: dict[str, Any]) -> Seen:
         at=instant_of(text("time")) / DAY_S if text("time") else None,
         outcome=outcome_named(text("outcome")),
         digest=text("digest") or None,
+        body=_body(text("body_base64")),
+        headers=(("content-type", text("content_type")),) if text("content_type") else (),
         status=int(status or 0),
         etag=text("etag"),
         last_modified=text("last_modified"),
         links=links,
     )
+
+
+def _body(text: str) -> bytes | None:
+    if not text:
+        return None
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        raise ValueError("body_base64 is not base64") from None

@@ -1,6 +1,6 @@
 """Visits that another crawler made and reports: what each found, compared with what was reported before.
 
-A report says what it knows: the outcome itself, a digest of the page, or its body. Only digests of one kind can be
+A report gives one of: the outcome itself, a digest of the page, or its body. Only digests of one kind can be
 compared: where a page's last digest was of another kind, the report is a first copy of it.
 """
 
@@ -19,20 +19,20 @@ from recrawl.urls.url import Base, host_of, normalise
 from recrawl.visits import Outcome
 
 THEIRS = b"="  # before a digest that another crawler made; ours are bare
-TOLD = b"!"  # before what stands for a version of which only the outcome was told
+TOLD = b"!"  # before what stands for a version of which only the outcome was reported
 NOTHING_TO_COMPARE = "nothing to compare with: the copy before had no digest of this kind"
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One visit as reported: give an outcome, a digest or a body; a status alone says 304, 404, 410 or failed."""
+    """One visit as reported: give an outcome, a digest or a body; a status alone means 304, 404, 410 or failed."""
 
     url: str
     at: float | None = None  # days since 1970-01-01 (UTC); None: now
     outcome: Outcome | str | None = None  # first, changed, unchanged, gone or failed; it wins over all else
     digest: str | None = None  # any text that differs if and only if the page does
     body: bytes | None = None  # decoded; boilerplate that rotates is not taken for a change
-    status: int = 0  # 0: not told
+    status: int = 0  # 0: not given
     etag: str = ""
     last_modified: str = ""
     links: Sequence[str] | None = None  # absolute or relative; with a body they are read from it
@@ -72,23 +72,23 @@ def outcome_named(outcome: Outcome | str | None) -> Outcome | None:
 
 
 def judge_report(copy: Copy, seen: Seen, at: float, *, held: bool) -> VisitRecord:
-    """Return the record of a reported visit; `held` says whether there was a version of the page before.
+    """Return the record of a reported visit; `held` is whether there was a version of the page before.
 
-    ValueError where the report says nothing.
+    ValueError where the report has no outcome, status, digest or body.
     """
     if seen.record is not None:
         return seen.record
-    told = outcome_named(seen.outcome)
-    if told is None and seen.status == HTTPStatus.NOT_MODIFIED:
-        told = Outcome.UNCHANGED
-    if told is None and seen.status and kind_of_status(seen.status) is not Kind.OK:
+    outcome = outcome_named(seen.outcome)
+    if outcome is None and seen.status == HTTPStatus.NOT_MODIFIED:
+        outcome = Outcome.UNCHANGED
+    if outcome is None and seen.status and kind_of_status(seen.status) is not Kind.OK:
         return _by_status(copy, seen, at)  # the digest or body is that of an error page
-    if told is None and seen.body is not None:
+    if outcome is None and seen.body is not None:
         return _by_body(copy, seen, at, held)
-    if told is None and seen.digest is None:
-        said = f"status {seen.status} without" if seen.status else "neither outcome, status,"
-        raise ValueError(f"{said} digest or body: nothing is known of the page")
-    return _by_word(copy, seen, at, told, held)
+    if outcome is None and seen.digest is None:
+        given = f"status {seen.status} without" if seen.status else "neither outcome, status,"
+        raise ValueError(f"{given} digest or body: nothing is known of the page")
+    return _by_word(copy, seen, at, outcome, held)
 
 
 def _by_body(copy: Copy, seen: Seen, at: float, held: bool) -> VisitRecord:
@@ -105,12 +105,12 @@ def _by_status(copy: Copy, seen: Seen, at: float) -> VisitRecord:
     return judge(copy, result, validators_of(copy))[0]
 
 
-def _by_word(copy: Copy, seen: Seen, at: float, told: Outcome | None, held: bool) -> VisitRecord:
-    """Judge by the outcome that was told, or else by the digest."""
-    outcome, note, digest = told, None, None
+def _by_word(copy: Copy, seen: Seen, at: float, reported: Outcome | None, held: bool) -> VisitRecord:
+    """Judge by the outcome that was reported, or else by the digest."""
+    outcome, note, digest = reported, None, None
     if seen.digest is not None:
         digest = THEIRS + digest_of_bytes(seen.digest.encode())
-        if told is None:
+        if reported is None:
             outcome, note = _compared(digest, copy.digest, held)
     assert outcome is not None, "an outcome or a digest was given"
     if outcome in (Outcome.CHANGED, Outcome.UNCHANGED) and not held:

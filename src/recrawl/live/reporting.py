@@ -1,10 +1,10 @@
-"""Take reports into a crawl: the store first, then what the policy learns, then the memory."""
+"""Record reports in a crawl: the store first, then the policy learns, then the memory records."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import year_of
 from recrawl.live.config import CrawlConfig, with_hosts
+from recrawl.live.crawl_rounds import asked_of, learnable
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.rebuild import fill
 from recrawl.live.recorder import Arrived, Noted, Recorder
@@ -23,7 +24,7 @@ from recrawl.memory import NEVER
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import normalise, why_not
-from recrawl.visits import Outcome, Visits
+from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
     from recrawl.live.planner import Planner
@@ -32,15 +33,15 @@ AHEAD_DAYS = 1 / 24  # how far another machine's clock may be ahead of ours
 
 
 class Reporting:
-    """Records reports of visits. `stale` says that the memory is not what the store says any more."""
+    """Records reports of visits. `stale` is True when the memory no longer agrees with the store."""
 
     def __init__(self, directory: CrawlDirectory, store: Store, config: CrawlConfig, discover: bool) -> None:
         self.store = store
         self.stale = False
         self._config = config
-        self._discover = discover
+        self._discover = self._now_discover = discover
         self._scope: Scope | None = None
-        discovery = DiscoveryBudget()
+        discovery = DiscoveryBudget(**asdict(config.traps))
         discovery.restore(store.templates(), store.pages_by_host().items())
         self._recorder = Recorder(store, Bodies(directory.warc), None, self._in_scope, discovery, _unwatched)
 
@@ -49,7 +50,7 @@ class Reporting:
         self._scope = None
 
     def _in_scope(self, url: str) -> bool:
-        if not self._discover:
+        if not self._now_discover:
             return False
         if self._scope is None:
             self._scope = with_hosts(
@@ -57,8 +58,9 @@ class Reporting:
             )
         return self._scope(url)
 
-    def take(self, planner: Planner, seen: Sequence[Seen], now: float) -> Reported:
-        """Record reports into the cycle that is open."""
+    def take(self, planner: Planner, seen: Sequence[Seen], now: float, *, discover: bool = True) -> Reported:
+        """Record reports into the cycle that is open; with `discover`, links that they show become pages."""
+        self._now_discover = self._discover and discover
         refused: list[Refusal] = []
         good: list[tuple[int, Seen, str, float]] = []
         for number, each in enumerate(seen):
@@ -85,6 +87,10 @@ class Reporting:
         self._record(planner, records)
         folded = self._fold(planner, again, refused)
         with self.store.transaction():
+            if records:
+                asked = asked_of(planner.policy)
+                number = 0 if asked is None else asked.take()
+                self.store.add_rounds(planner.memory.cycle, [(number, [record.page for record in records])])
             self.store.release_pages({record.page for record in records} | {page for _, page, _, _ in again})
         outcomes = Counter(Outcome(record.outcome).name.lower() for record in records)
         return Reported(len(records), folded, tuple(sorted(refused, key=lambda r: r.number)), dict(outcomes))
@@ -111,30 +117,15 @@ class Reporting:
         """Put first reports on disk; then the policy learns and the memory records."""
         if not records:
             return
-        memory, recorder = planner.memory, self._recorder
-        recorder.begin(memory.cycle)
+        recorder = self._recorder
+        recorder.begin(planner.memory.cycle)
         for record in records:
             recorder.add(Arrived(FetchResult("", Kind.OK), record, False, ()))
         recorder.record()
-        pages = np.array([record.page for record in records], dtype=np.int64)
-        columns = np.array([recorder.rows[page] for page in pages.tolist()], dtype=np.float64).T
-        found = np.array(recorder.found, dtype=np.int64)
+        rows, found = recorder.take()
         if len(found):
-            if len(self.store.index) > len(memory):
-                self.stale = True  # pages without room wait until the memory is rebuilt
-            fill(self.store, memory, int(found.min()), planner.settings.seed)
-        visits = Visits(
-            pages=pages,
-            at=columns[0],
-            outcome=columns[1].astype(np.uint8),
-            new_internal=columns[2].astype(np.int64),
-            new_external=columns[3].astype(np.int64),
-            change_size=columns[4],
-            discovered=found[found < len(memory)],
-            length=np.where(columns[5] < 0, np.nan, columns[5]),
-        )
-        planner.policy.learn(memory, visits)
-        memory.record(visits)
+            fill(self.store, planner.memory, int(found.min()), planner.settings.seed)
+        planner.learn(learnable(rows, [record.page for record in records], found, planner.memory))
 
     def _fold(self, planner: Planner, again: Sequence[tuple[int, int, Seen, float]], refused: list[Refusal]) -> int:
         """Fold second reports of a cycle into the first; return how many."""
@@ -150,17 +141,17 @@ class Reporting:
             before = self.store.outcome_in(cycle, page)
             if _tells_more(before, record.outcome):
                 with self.store.transaction():
-                    self.store.upgrade_visit(cycle, record)
+                    self.store.upgrade_visit(cycle, self._recorder.compared(record))
                 self.stale = True
         return folded
 
 
 def _tells_more(before: int, after: int) -> bool:
-    """Whether a second report says what the first could not: an answer after a failure, a change after none."""
+    """Whether a second report adds to the first: an answer after a failure, a change after none."""
     if before == Outcome.FAILED:
         return after != Outcome.FAILED
     return before == Outcome.UNCHANGED and after in (Outcome.CHANGED, Outcome.GONE)
 
 
 def _unwatched(_: Noted) -> None:
-    """Nobody watches reports come in."""
+    """An observer that does nothing."""

@@ -1,11 +1,11 @@
-"""Run cycle after cycle, each when it is due, and write down what happened in log.jsonl."""
+"""Run cycle after cycle, each when it is due, and log what happened in log.jsonl."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from recrawl.clock import Clock, SystemClock
+from recrawl.live.crawl_results import RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
 from recrawl.live.recorder import Noted
@@ -13,9 +13,6 @@ from recrawl.live.session import Session
 from recrawl.live.signals import Heard
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
-
-if TYPE_CHECKING:
-    from recrawl.live.facade import RunResult, RunView
 
 
 class JournalledSession(Session):
@@ -48,9 +45,8 @@ def open_session(
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
     """Run so many cycles, or until the session is asked to stop."""
-    from recrawl.live.facade import RunResult
 
-    journal, done, told = session.journal, 0, set[str]()
+    journal, done, noted = session.journal, 0, set[str]()
     session.view = view
     if stop_on_signals:
         session.stop_on_signals()
@@ -70,8 +66,8 @@ def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, st
             for line in session.world.standing.hints():
                 view.say(line)
         for note in notes_of(session.policy):
-            if note not in told:
-                told.add(note)
+            if note not in noted:
+                noted.add(note)
                 journal.note("note", policy=repr(session.policy), text=note)
                 view.say(f"note: {session.policy!r}: {note}")
         done += went_through

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import replace
-from functools import cache
+from dataclasses import asdict, replace
 from typing import Any
 
 from recrawl.clock import DAY_S, Clock, SystemClock
-from recrawl.cycle import EveryPage, run_cycle
+from recrawl.cycle import run_cycle
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
-from recrawl.fetch.fetcher import Fetcher
-from recrawl.fetch.gate import HostState
-from recrawl.fetch.robots import RobotsRecord
-from recrawl.live.adding import take_in
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
-from recrawl.live.config import CrawlConfig, with_hosts
+from recrawl.live.config import CrawlConfig, KeepSettings, with_hosts
+from recrawl.live.crawl_rounds import asked_of
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.rebuild import fill, rebuild
-from recrawl.live.recorder import Noted, Recorder
+from recrawl.live.fetching import make_fetcher, restore_manners
+from recrawl.live.open_crawl import OpenCrawl
+from recrawl.live.pruning import WASTED, prune
+from recrawl.live.recorder import Noted, Recorder, load_kernels
 from recrawl.live.signals import Heard, Signals
-from recrawl.live.store import Store, told
-from recrawl.live.store_visits import Rows
+from recrawl.live.store import Store, one_line_errors
 from recrawl.live.world import LiveWorld, StoppedError
-from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
-from recrawl.policies.guarded import Guarded
-from recrawl.policies.signalled import Signalled
 from recrawl.policy import Setting
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
@@ -43,8 +36,8 @@ LOOK_AGAIN_S = 60.0
 COLLECT_AFTER = (50_000, 20, 100)  # new objects, then collections of each generation
 
 
-class Session:
-    """An open crawl, held by one process. Use as a context manager."""
+class Session(OpenCrawl):
+    """An open crawl that fetches, held by one process. Use as a context manager."""
 
     def __init__(
         self,
@@ -57,16 +50,13 @@ class Session:
         watch: Callable[[Noted], None] = lambda _: None,
         heard: Callable[[Heard], None] = lambda _: None,
     ) -> None:
+        super().__init__(policy, plan, config or directory.config())
         self.heard = heard
         self.directory = directory
-        self.policy_name = policy
-        self.plan = plan
-        self.config = config or directory.config()
         self.watch = watch
         self.stopped = False
         self.at_once = False  # True: the next cycle does not wait until it is due
         self._clock = clock or SystemClock()
-        self._site = cache(self.config.site)
 
     def __enter__(self) -> Session:
         with ExitStack() as stack:
@@ -76,12 +66,11 @@ class Session:
         return self
 
     def _open(self, stack: ExitStack) -> None:
-        setting = Setting(seed=self.plan.seed)
-        make_policy(self.policy_name, setting)  # says so at once if there is no such policy
+        make_policy(self.policy_name, Setting(seed=self.settings.seed))  # says so at once if there is no such policy
         self.store = Store.open(self.directory.state)
         stack.callback(self.store.close)
-        with told(self.directory.state):
-            self._pages: Rows | None = self.store.load_index()
+        with one_line_errors(self.directory.state):
+            pages = self.store.load_index()
             if not len(self.store.index):
                 raise InputError(f"{self.directory.path} has no pages yet: `recrawl add -C {self.directory.path} URL`")
             self.clock = Calendar(self._clock, self.store.latest_at() or float("-inf"))
@@ -89,10 +78,27 @@ class Session:
             self.bodies.open(self.store.body_ends())
             stack.callback(self.bodies.close)
             self.runner = stack.enter_context(asyncio.Runner())
+            load_kernels()
             self._spare_collector(stack)
             self._open_fetcher(stack)
-            self._closing = stack.enter_context(ExitStack())
-            self._rebuild()
+            self.restore(pages)
+            self.world = LiveWorld(
+                self.recorder,
+                self.signals,
+                self.memory,
+                self.settings.seed,
+                self.runner,
+                self.clock.stopping,
+                self.heard,
+                self._settings_of,
+                self._asked,
+            )
+            stack.callback(self.world.close)
+
+    def _asked(self) -> int:
+        """How many visits the policy was asked for since the last time."""
+        asked = asked_of(self.policy)
+        return 0 if asked is None else asked.take()
 
     def _spare_collector(self, stack: ExitStack) -> None:
         """Let the collector of cycles look at new objects only, and less often: a visit makes hundreds, none cyclic."""
@@ -103,13 +109,11 @@ class Session:
 
     def _open_fetcher(self, stack: ExitStack) -> None:
         scope = self._scope()
-        self.fetcher = Fetcher(self.config.fetch, clock=self.clock, scope=scope)
+        self.fetcher = make_fetcher(self.config, self.clock, scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
-        self.fetcher.gate.own_delay_s = lambda host: self._site(host).delay_s
-        self.fetcher.gate.restore(HostState(**json.loads(state)) for state in self.store.gates())
-        self.fetcher.robots.restore(RobotsRecord(**json.loads(record)) for record in self.store.robots())
-        discovery = DiscoveryBudget()
+        restore_manners(self.fetcher, self.store)
+        discovery = DiscoveryBudget(**asdict(self.config.traps))
         discovery.restore(self.store.templates(), self.store.pages_by_host().items())
         discovery.restore_waiting(self.store.waiting_by_host().items())
         self.recorder = Recorder(self.store, self.bodies, self.fetcher, scope, discovery, self.watch)
@@ -125,41 +129,15 @@ class Session:
     def _scope(self) -> Scope:
         """Return the scope; pages that were out of it are tried again if it is another than last time."""
         scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
-        told = repr(replace(scope, year=None))
-        if self.store.meta("scope") != told:
+        now = repr(replace(scope, year=None))
+        if self.store.meta("scope") != now:
             with self.store.transaction():
-                self.store.set_meta("scope", told)
+                self.store.set_meta("scope", now)
                 self.store.unbar(Bar.OUT_OF_SCOPE)
         return scope
 
     def __exit__(self, *error: Any) -> None:
         self._stack.close()
-
-    def _rebuild(self) -> None:
-        setting = Setting(seed=self.plan.seed)
-        policy = make_policy(self.policy_name, setting)
-        if self.signals is not None:
-            policy = Signalled(policy, self.signals.hints)
-        self.policy = Guarded(policy, make_policy("age", setting))
-        self.memory: Memory = rebuild(self.store, self.policy, self.plan, self._pages, self._importance())
-        self._pages = None
-        self._closing.close()
-        self.world = LiveWorld(
-            self.recorder,
-            self.signals,
-            self.memory,
-            self.plan.seed,
-            self.runner,
-            self.clock.stopping,
-            self.heard,
-            self._site,
-        )
-        self._closing.callback(self.world.close)
-
-    def _importance(self) -> dict[int, float]:
-        """Return what pages of a host are worth, by its number, where the settings say so."""
-        worth = {host: self._site(name).importance for host, name in self.store.hosts().items()}
-        return worth if any(site.importance != 1 for site in self.config.sites) else {}
 
     # -- cycles -----------------------------------------------------------------------------------------------------
 
@@ -177,7 +155,8 @@ class Session:
     def next_due_at(self) -> float:
         """When the next cycle's visits are due: a cycle after the last, at once for the first or an interrupted one."""
         last = self.store.last_due_at()
-        return self.clock.now() if last is None or self.at_once or self.store.running() else last + self.plan.cycle_days
+        at_once = last is None or self.at_once or self.store.running()
+        return self.clock.now() if last is None or at_once else last + self.settings.cycle_days
 
     def wait_until(self, at: float) -> None:
         """Sleep until a day comes, or the crawl is asked to stop; the calendar is looked at again every minute."""
@@ -187,7 +166,7 @@ class Session:
 
     def run_cycle(self) -> bool:
         """Run the next cycle, or what is left of the one that was interrupted; False if asked to stop meanwhile."""
-        with told(self.directory.state):
+        with one_line_errors(self.directory.state):
             try:
                 self._run_cycle()
             except StoppedError:
@@ -198,39 +177,36 @@ class Session:
         running = self.store.running()
         at, budget = self._open_cycle() if running is None else (running.at, running.budget)
         cycle = self.memory.cycle + (running is None)
-        chooser = EveryPage(self.policy) if cycle <= self.plan.warmup else self.policy
-        cap, share = self.plan.site_cap, 1.0 if cycle <= self.plan.warmup else self.plan.discovery
-        self.world.hurries = cycle > self.plan.warmup
+        self.world.hurries = cycle > self.settings.warmup
         run_cycle(
-            self.world, self.memory, chooser, budget, at, site_cap=cap, discovery=share, resumed=running is not None
+            self.world,
+            self.memory,
+            self.chooser(cycle),
+            budget,
+            at,
+            site_cap=self.settings.site_cap,
+            discovery=self.discovery_in(cycle),
+            resumed=running is not None,
         )
         with self.store.transaction():
+            self.world.keep_rounds()
             self.store.finish_cycle(cycle)
+        self._prune()
+
+    def _prune(self) -> None:
+        """Drop the bodies that the settings do not keep, as far as that frees a good part of a file."""
+        if self.config.keep != KeepSettings():
+            prune(self.store, self.bodies.folder, self.config.keep, busy=self.bodies.writing_to, wasted=WASTED)
 
     def _open_cycle(self) -> tuple[float, int]:
         """Note that the next cycle begins; return when its visits are due, and how many there are."""
-        self._take_in()
-        if len(self.store.index) > 0.9 * len(self.memory):
-            self._rebuild()
+        if self.take_asked(self.clock.now()):
+            self._use_scope()
         at, cycle = max(self.next_due_at(), self.clock.now()), self.memory.cycle + 1
         self.at_once = False
         budget = self.budget_of(cycle)
         with self.store.transaction():
             self.store.open_cycle(cycle, at, budget, self.policy_name)
+            wished = [page for page in self.store.take_wished() if page < len(self.memory) and self.memory.known[page]]
+            self.store.plan(cycle, 1, [page for page in wished if not self.memory.gone[page]][:budget])
         return at, budget
-
-    def _take_in(self) -> None:
-        """Take in the pages that were added while this process holds the crawl."""
-        known = len(self.store.index)
-        with self.store.transaction():
-            asked = self.store.take_asked()
-            if asked:
-                take_in(self.store, [url for url, _ in asked], [at for _, at in asked])
-        if asked:
-            self.memory.learn_of(fill(self.store, self.memory, known, self.plan.seed), self.clock.now())
-            self._use_scope()
-
-    def budget_of(self, cycle: int) -> int:
-        """Visits in a cycle: in the warm-up all pages, later the plan's budget for the pages known now."""
-        held, waiting = int(self.memory.held().sum()), int(self.memory.unfetched().sum())
-        return held + waiting if cycle <= self.plan.warmup else self.plan.visits_among(held, waiting)

@@ -3,11 +3,13 @@
 TEMPLATE = """# A recrawl crawl. Every setting not given here has its default; the lines that begin with # show it.
 
 [crawl]
-policy = "auto"           # any of `recrawl policies`; auto: what `recrawl learn` found best, or a good default
+policy = "auto"           # any of `recrawl policies`; auto: what `recrawl learn` found best, or else the default,
+                          # learned(objective=freshness): fresher copies and more changes than the longest unvisited
+                          # first; learned(objective=changes) finds more changes still, at the price of freshness
 every = "1d"              # the length of a cycle
-budget = "10%"            # visits a cycle: a share of the known pages, or a number
+budget = "10%"            # visits per cycle: a share of the known pages, or a number
 discovery = 0.5           # most of the budget for first visits to new pages, while known pages are left to visit
-signals = true            # read sitemaps and feeds (at most a tenth of the budget) and look early where sites say so
+signals = true            # read sitemaps and feeds (at most a tenth of the budget) and visit announced changes early
 seed = 0
 # warmup = 0              # first cycles, in which every known page is visited
 # site_cap = 0            # most visits to one host in a cycle; 0: no cap
@@ -19,17 +21,36 @@ patterns = []             # or shell patterns of URLs: "*/news/*"
 excludes = []             # shell patterns of URLs never to visit
 deny = []                 # regular expressions of URLs never to visit
 
-# [[site]]                # what holds for some hosts alone; as many of these sections as you like
-# hosts = ["*.example.org"]
+# [[site]]                # what holds for some hosts alone; the first section that names a host counts
+# hosts = ["*.example.org"]       # hosts, domains, or shell patterns such as "news-*.example.org"
+# budget = "20%"          # visits a cycle that they get together: a share of the budget, or a number
+# objective = "freshness" # what `learned` ranks those visits by; without it as everywhere
 # cap = 100               # most visits to each of them in a cycle
 # importance = 2.0        # what a visit is worth beside one elsewhere
 # delay_s = 5.0           # between two requests, where that is longer than what holds anyway
 # headers = { "X-Key" = "..." }   # sent to these hosts alone
-# auth_file = "secret"    # a file with user:password for basic authentication
+# auth_file = "secret"    # a file with user:password for basic authentication; mode 0600
+# tls_cert_file = "client.pem"    # a client certificate for these hosts
+# tls_key_file = "client.key"     # its key, where that is another file; mode 0600
+
+[keep]
+# versions = 0            # bodies kept of each page, the newest; 0: all
+# max_bytes = 0           # bodies kept in all, such as "10GB"; the oldest go first; 0: no limit
+
+[traps]                   # how many pages may be discovered
+# per_template = 10_000           # whose URLs have the same shape: /calendar/{n}/{n}
+# waiting_per_host = 10_000       # of a host, that were not visited yet
+# per_domain = 1_000_000
+# hosts_per_domain = 1_000
 
 [fetch]
 contact = ""              # a URL or mail address for webmasters: part of the User-Agent
 allow_networks = []       # private networks that may be crawled all the same, such as "127.0.0.0/8"
+# user_agent = ""                 # instead of recrawl/VERSION, as "ExampleBot/1.0"; robots.txt is obeyed as ExampleBot
+# headers = {}                    # sent with every request, such as { "Accept-Language" = "de" }
+# cookies = false                 # keep what sites set, a jar per site, until the run ends
+# proxy = ""                      # for every request, http and https: "http://host:port"; it looks names up
+# proxy_auth_file = ""            # a file with user:password for the proxy; mode 0600
 # max_body_bytes = 10_000_000     # after decoding
 # max_header_bytes = 262_144
 # max_headers = 256
@@ -53,6 +74,8 @@ allow_networks = []       # private networks that may be crawled all the same, s
 # follow_meta_refresh = true
 # connect_to = []                 # pairs of host or *.domain and address[:port]: where names really live
 # tls_ca_file = ""                # instead of the system's authorities
+# tls_cert_file = ""              # a client certificate, for servers that ask for one
+# tls_key_file = ""               # its key, where that is another file; mode 0600
 
 [fetch.gate]
 min_delay_s = 1.0         # between two requests to a host

@@ -1,8 +1,8 @@
-"""Sitemaps and feeds of a live crawl: what sites say of their pages, asked for politely and within the budget.
+"""Sitemaps and feeds of a live crawl: changes that sites announce, read politely and within the budget.
 
 Before a cycle's visits, the sitemaps and feeds that are due are read: those that robots.txt or pages name, at most a
-tenth of the budget. Pages that they name become known; pages that they say changed after our last visit are noted as
-announced, until a visit finds out whether it was so. A file that brings nothing new is asked less and less often.
+tenth of the budget. Pages that they name become known; pages that changed after our last visit by them are noted as
+announced, until a visit shows whether it was true. A file that brings nothing new is read less and less often.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-import numpy as np
-
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import FloatArray
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import Validators
@@ -27,16 +25,15 @@ from recrawl.urls.urlindex import url_hashes
 
 SHARE = 0.1  # of a cycle's budget, at most, for sitemaps and feeds
 MAX_WAIT_CYCLES = 32
-MOST_HINTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a cycle's sitemaps and feeds said."""
+    """What a cycle's sitemaps and feeds brought."""
 
     visits: int  # files asked for
     found: int  # pages that were not known
-    announced: int  # pages said to have changed since our last visit
+    announced: int  # pages announced as changed since our last visit
 
 
 class Signals:
@@ -49,7 +46,7 @@ class Signals:
         self.discovery = discovery
 
     async def hear(self, cycle: int, at: float, budget: int, last_visit: FloatArray) -> Heard:
-        """Ask for what is due in this cycle, and record what it says."""
+        """Read the sitemaps and feeds that are due in this cycle, and record what they announce."""
         with self.store.transaction():
             base = [(host_of(f"{origin}/"), normalise(url, Base(f"{origin}/"))) for origin, url in self._named()]
             self.store.add_feeds([(host, url, None) for host, url in base if url])
@@ -57,18 +54,14 @@ class Signals:
         results = await asyncio.gather(*(self._ask(url, validators) for url, _, validators, _ in due))
         found = announced = 0
         with self.store.transaction():
-            for (url, host, told, wait), result in zip(due, results, strict=True):
-                new, changed, validators = self._take(host, at, told, result, last_visit)
+            for (url, host, before, wait), result in zip(due, results, strict=True):
+                new, changed, validators = self._take(host, at, before, result, last_visit)
                 found, announced = found + new, announced + changed
                 wait = 1 if new or changed else min(2 * wait, MAX_WAIT_CYCLES)
                 self.store.feed_read(url, cycle, wait, validators)
             self.store.keep_templates(self.discovery.export_grown())
             self.store.note_heard(cycle, len(due))
         return Heard(len(due), found, announced)
-
-    def hints(self, least: float = 0.5) -> PageIds:
-        """Return the pages that are said to have changed, by sites that were right at least so often."""
-        return np.array(self.store.pages_announced(least, MOST_HINTS), dtype=np.int64)
 
     def _named(self) -> list[tuple[str, str]]:
         return self.fetcher.robots.known_sitemaps()
@@ -78,13 +71,13 @@ class Signals:
         return await self.fetcher.fetch(request, scoped=False)
 
     def _take(
-        self, host: str, at: float, told: str, result: FetchResult, last_visit: FloatArray
+        self, host: str, at: float, before: str, result: FetchResult, last_visit: FloatArray
     ) -> tuple[int, int, str]:
         """Record one answer; returns pages found, pages announced, and the validators to keep."""
         if result.kind is not Kind.OK:
-            return 0, 0, told
+            return 0, 0, before
         feed = read_feed(result.body, result.final_url)
-        validators = json.dumps(asdict(Validators(**json.loads(told)).after(result, changed=True)))
+        validators = json.dumps(asdict(Validators(**json.loads(before)).after(result, changed=True)))
         if feed.kind == "index":
             self.store.add_feeds([(host, entry.url, entry.changed_at) for entry in feed.entries])
             return 0, 0, validators
@@ -102,12 +95,12 @@ class Signals:
         return len(fresh), self._announce(known, at, last_visit)
 
     def _announce(self, known: Sequence[tuple[int, FeedEntry]], at: float, last_visit: FloatArray) -> int:
-        """Note when pages changed as their site says; count those that did so after our last visit."""
+        """Record when pages changed by their site's account; count those that changed after our last visit."""
         rows = []
         for page, entry in known:
             said_at = entry.changed_at
             if said_at is None or said_at > at + 1 or page >= len(last_visit):
-                continue  # the future is no news
+                continue  # times in the future are ignored
             if self.store.announced_at(page) == said_at:
                 continue
             latest_at = said_at + 1 if said_at.is_integer() else said_at  # a bare date: any time of that day

@@ -1,4 +1,4 @@
-"""How every host stands: which pages are barred, for how long, and when a host that was down is asked again.
+"""Bars of hosts and pages: which are not visited, for how long, and when a host that was down is probed.
 
 Before a cycle the reasons that do not outlast one are forgotten, and a host that was down is probed: its robots.txt is
 asked for, once a cycle, and further apart the longer the host is down (the gate's circuit breaker). When it answers,
@@ -21,6 +21,7 @@ from recrawl.live.store import Store
 from recrawl.live.store_bars import LASTING
 from recrawl.memory import Memory
 from recrawl.urls.url import host_of, parse
+from recrawl.visits import Outcome
 
 PROBE_S = 3.0  # how long a cycle's first visits wait for probes; those that take longer go on beside them
 
@@ -63,6 +64,7 @@ class Standing:
         with self.store.transaction():
             self.store.forget_hosts_barred()
         self.look()
+        self.reasons.clear()
         self.memory.bars.site[:] = Bar.OPEN
         for host, bar in lasting.items():
             if host < len(self.memory.bars.site):
@@ -77,7 +79,7 @@ class Standing:
         bars[rows[:, 0]] = rows[:, 1]
 
     async def probe(self) -> int:
-        """Ask hosts that are down, and those that disallow pages, for their robots.txt; return how many are asked."""
+        """Fetch robots.txt of hosts that are down or disallow pages; return how many are fetched."""
         down = [host for host, bar in self.store.hosts_barred().items() if bar is Bar.HOST_DOWN]
         shut = [host for host in self.store.hosts_of_disallowed() if host not in down]
         urls = self.store.first_pages([*down, *shut])
@@ -98,7 +100,7 @@ class Standing:
         task.add_done_callback(lambda _: self._probes.pop(host, None))
 
     async def close(self) -> None:
-        """Give up probes under way."""
+        """Cancel probes under way."""
         probes = list(self._probes.values())
         for probe in probes:
             probe.cancel()
@@ -111,6 +113,8 @@ class Standing:
         parsed = parse(url)
         if parsed is not None and await self.fetcher.robots.ask_again(parsed):
             self._bar_host(host, Bar.OPEN)
+        else:
+            self.reasons[Kind.ROBOTS_UNREACHABLE] = f"{host_of(url)} did not answer when asked again"
 
     async def _reread(self, host: int, url: str) -> None:
         """Read a robots.txt again if it is due, and then let the pages that it disallowed be tried."""
@@ -142,6 +146,8 @@ class Standing:
 
     def note_visit(self, page: int, result: FetchResult) -> None:
         """Bar the host of a visit that got no answer at all."""
+        if result.outcome is Outcome.FAILED:
+            self.reasons[result.kind] = result.reason or f"status {result.status}"
         if result.kind in NO_ANSWER and host_of(result.final_url or result.url) == host_of(result.url):
             self._bar_host(int(self.memory.site[page]), Bar.HOST_DOWN)
 
@@ -150,8 +156,10 @@ class Standing:
         self._bar_host(int(self.memory.site[page]), Bar.HOST_FULL)
 
     def hints(self) -> list[str]:
-        """Say why pages were not asked for, and which setting lets them be."""
-        return [f"note: {kind}: {reason}{HINTS.get(kind, '')}" for kind, reason in self.reasons.items()]
+        """Return why pages were not visited in this cycle, or in vain, and which setting allows it."""
+        said = [f"note: {kind}: {reason}{HINTS.get(kind, '')}" for kind, reason in self.reasons.items()]
+        barred = ", ".join(f"{count:,} {reason}" for reason, count in self.store.count_barred().items())
+        return [*said, f"note: pages not visited now, by reason: {barred}"] if barred else said
 
     def is_open(self, page: int) -> bool:
         """Whether a page that was chosen may be asked for: a host that is full still gets what was chosen before."""

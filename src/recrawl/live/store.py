@@ -18,24 +18,26 @@ import numpy as np
 from recrawl.columns import PageIds
 from recrawl.errors import StoreError
 from recrawl.live.store_bars import StoredBars
+from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_cycles import StoredCycles
-from recrawl.live.store_file import check_file, connect, told
+from recrawl.live.store_dashboard import StoredDashboard
+from recrawl.live.store_file import CHECKED_BYTES, LOOKED_AT_BYTES, check_file, connect, one_line_errors
 from recrawl.live.store_history import StoredHistory
 from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
-from recrawl.live.storeschema import APPLICATION_ID, FORMAT, TABLES
+from recrawl.live.storeschema import APPLICATION_ID, FORMAT, INDEXES, TABLES, TRIGGERS
 
 if TYPE_CHECKING:  # readers of a store need no index: its kernels would cost them the start
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
-MANY = 200  # rows asked for at once
+MANY = 200  # rows read at once
 
-__all__ = ["Store", "told"]
+__all__ = ["Store", "one_line_errors"]
 
-PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("seed", "?")])
+PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("found_on", "i8")])
 
 
-class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases, StoredDashboard):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     def __init__(self, db: sqlite3.Connection, path: Path) -> None:
@@ -50,7 +52,8 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         if path.exists():
             raise StoreError(f"{path} exists already")
         db = connect(path, "rwc")
-        db.executescript(f"pragma application_id = {APPLICATION_ID}; pragma user_version = {FORMAT}; {TABLES}")
+        numbers = f"pragma application_id = {APPLICATION_ID}; pragma user_version = {FORMAT};"
+        db.executescript(f"{numbers} {TABLES} {CONTENT_TABLES} {INDEXES} {TRIGGERS}")
         return cls(db, path)
 
     @classmethod
@@ -59,8 +62,23 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         if not path.is_file():
             raise StoreError(f"{path} does not exist")
         store = cls(connect(path, "ro" if read_only else "rw"), path)
-        with told(path):
-            check_file(store.db, path)
+        try:
+            with one_line_errors(path):
+                check_file(store.db, path, whole=LOOKED_AT_BYTES if read_only else CHECKED_BYTES)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def open_reader(cls, path: Path) -> Store:
+        """Open an existing store to read from any thread, one at a time, without checking the whole of it."""
+        if not path.is_file():
+            raise StoreError(f"{path} does not exist")
+        store = cls(connect(path, "ro", one_thread=False), path)
+        with one_line_errors(path):
+            check_file(store.db, path, whole=0)
+            store.see_lease_tables()
         return store
 
     @property
@@ -77,7 +95,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All or nothing; on return it is on disk."""
-        with told(self.path):
+        with one_line_errors(self.path):
             self.db.execute("begin immediate")
             try:
                 yield
@@ -92,11 +110,21 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         """Read from now on what is recorded now, whatever is recorded meanwhile; for readers, until they close."""
         self.db.execute("begin")
 
+    @contextmanager
+    def one_moment(self) -> Iterator[None]:
+        """Read what is recorded now, whatever is recorded meanwhile, for as long as this lasts."""
+        with one_line_errors(self.path):
+            self.read_one_moment()
+            try:
+                yield
+            finally:
+                self.db.execute("rollback")
+
     # -- pages ------------------------------------------------------------------------------------------------------
 
     def load_index(self) -> Rows:
         """Read the known pages, in their order, and index their URLs; returns the columns of PAGE_COLUMNS."""
-        with told(self.path):
+        with one_line_errors(self.path):
             count = self.db.execute("select count(*) from pages").fetchone()[0]
             rows = self.page_rows(0, count)
         self._index = _new_index(count)
@@ -105,7 +133,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
 
     def page_rows(self, first: int, last: int) -> Rows:
         """Return the columns of PAGE_COLUMNS of the pages from `first` to before `last`, in their order."""
-        ask = "select url_hash, host, first_seen_at, found_on is null from pages where page >= ? and page < ?"
+        ask = "select url_hash, host, first_seen_at, ifnull(found_on, -1) from pages where page >= ? and page < ?"
         return np.fromiter(self.db.execute(f"{ask} order by page", (first, last)), dtype=PAGE_COLUMNS)
 
     def add_pages(
@@ -152,11 +180,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         return [url for _, url in self._by_page("page, url", pages)]
 
     def copies(self, pages: Iterable[int]) -> list[Copy]:
-        """Return what is known of these pages, for a visit to each."""
+        """Return what is stored of these pages, for a visit to each."""
         return list(starmap(Copy, self._by_page("page, url, validators, digest, links_digest, misses", pages)))
 
     def _by_page(self, columns: str, pages: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield these columns for each page, many pages a question; the first column is the page."""
+        """Yield these columns for each page, many pages per query; the first column is the page."""
         rest = iter(pages)
         while asked := [int(page) for page in islice(rest, MANY)]:
             places = ", ".join("?" * len(asked))
@@ -178,15 +206,17 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases)
         """Return the names of all hosts by number."""
         return dict(self.db.execute("select host, name from hosts order by host").fetchall())
 
+    def last_host(self) -> int:
+        """Return the largest number of a host; 0: there is none."""
+        return int(self.db.execute("select coalesce(max(host), 0) from hosts").fetchone()[0])
+
     def pages_by_host(self) -> dict[str, int]:
         """How many pages each host has."""
-        ask = "select h.name, n from (select host, count(*) as n from pages group by host) join hosts h using (host)"
-        return dict(self.db.execute(ask).fetchall())
+        return dict(self.db.execute("select name, pages from hosts where pages > 0").fetchall())
 
     def waiting_by_host(self) -> dict[str, int]:
         """How many pages of each host we have no copy of."""
-        counted = "select host, count(*) as n from pages where digest is null group by host"
-        return dict(self.db.execute(f"select h.name, n from ({counted}) join hosts h using (host)").fetchall())
+        return dict(self.db.execute("select name, pages - fetched from hosts where pages > fetched").fetchall())
 
     def gates(self) -> list[str]:
         """Return the politeness states of hosts, as JSON."""

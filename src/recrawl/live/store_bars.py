@@ -44,6 +44,29 @@ class StoredBars:
         rows = [(page, int(reason)) for page in pages]
         self.db.executemany("delete from barred where page = ? and reason = ?", rows)
 
+    def note_aliases(self, rows: Iterable[tuple[int, int]]) -> list[int]:
+        """Note that pages are other names of pages (page, its canonical one); return those that are barred by that.
+
+        A page is barred where we have a copy of its canonical one, and that is neither gone nor barred itself.
+        """
+        barred = []
+        for page, canonical in rows:
+            self.db.execute("update pages set canonical = ? where page = ?", (canonical, page))
+            held = (
+                "select 1 from pages p where page = ? and digest is not null and not gone and canonical is null"
+                " and not exists (select 1 from barred b where b.page = p.page)"
+            )
+            if self.db.execute(held, (canonical,)).fetchone() is not None:
+                self.db.execute("insert or ignore into barred values (?, ?)", (page, int(Bar.ALIAS)))
+                barred.append(page)
+        return barred
+
+    def free_aliases(self, pages: Iterable[int]) -> None:
+        """Let the other names of these pages be visited again: the pages are gone."""
+        for page in pages:
+            among = "(select page from pages where canonical = ?)"
+            self.db.execute(f"delete from barred where reason = {int(Bar.ALIAS)} and page in {among}", (page,))
+
     def hosts_barred(self) -> dict[int, Bar]:
         """Return the hosts that are barred, with the reason."""
         return {host: Bar(reason) for host, reason in self.db.execute("select host, reason from host_bars")}
@@ -60,7 +83,7 @@ class StoredBars:
         self.db.execute("delete from host_bars where reason not in (?, ?)", [int(bar) for bar in LASTING])
 
     def pause_host(self, host: int, *, paused: bool) -> None:
-        """Let a host be passed over until it is resumed."""
+        """Skip a host until it is resumed."""
         self.db.execute("delete from host_bars where host = ?", (host,))
         if paused:
             self.db.execute("insert into host_bars values (?, ?)", (host, int(Bar.PAUSED)))
@@ -81,8 +104,9 @@ class StoredBars:
         for reason, count in self.db.execute("select reason, count(*) from barred group by reason"):
             counts[Bar(reason)] += count
         by_host = (
-            "select reason, count(*) from pages join host_bars using (host)"
-            " where page not in (select page from barred) group by reason"
+            "select b.reason, sum(h.pages - ifnull(x.n, 0)) from host_bars b join hosts h using (host) left join"
+            " (select host, count(*) as n from barred cross join pages using (page)"  # in this order
+            "  where host in (select host from host_bars) group by host) x using (host) group by b.reason"
         )
         for reason, count in self.db.execute(by_host):
             counts[Bar(reason)] += count
@@ -91,11 +115,27 @@ class StoredBars:
     # -- while a run holds the crawl --------------------------------------------------------------------------------
 
     def ask_for(self, urls: Sequence[str], at: float) -> None:
-        """Note pages to add: the process that holds the crawl takes them in before its next cycle or round."""
+        """Queue pages to add: the process that runs the crawl adds them before its next cycle or round."""
         self.db.executemany("insert or ignore into asked_for values (?, ?)", [(url, at) for url in urls])
 
+    def wish(self, pages: Sequence[int], at: float) -> None:
+        """Note pages that the user wants visited soon: they are among the first of the next cycle."""
+        self.db.executemany("insert or replace into wished values (?, ?)", [(page, at) for page in pages])
+
+    def take_wished(self) -> list[int]:
+        """Return the pages that are wished for, the oldest wish first, and forget them."""
+        pages = [page for (page,) in self.db.execute("select page from wished order by at, page")]
+        if pages:
+            self.db.execute("delete from wished")
+        return pages
+
+    def bar_of(self, page: int) -> Bar:
+        """Return why a page is barred by itself; Bar.OPEN: it is not."""
+        row = self.db.execute("select reason from barred where page = ?", (page,)).fetchone()
+        return Bar.OPEN if row is None else Bar(row[0])
+
     def take_asked(self) -> list[tuple[str, float]]:
-        """Return what was asked for, and forget it."""
+        """Return the queued pages, and clear the queue."""
         rows = self.db.execute("select url, at from asked_for order by at, url").fetchall()
         if rows:
             self.db.execute("delete from asked_for")

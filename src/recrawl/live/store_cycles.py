@@ -26,7 +26,9 @@ class StoredCycles:
 
     def latest_at(self) -> float | None:
         """When the last visit was made or the last cycle was due, whichever is later; None before the first visit."""
-        row = self.db.execute("select max((select max(at) from visits), (select max(at) from cycles))").fetchone()
+        row = self.db.execute(
+            "select max((select max(last_visit_at) from pages), (select max(at) from cycles))"
+        ).fetchone()
         return None if row[0] is None else float(row[0])
 
     def last_due_at(self) -> float | None:
@@ -38,11 +40,14 @@ class StoredCycles:
         """When each cycle's visits were due."""
         return dict(self.db.execute("select cycle, at from cycles order by cycle").fetchall())
 
+    def budgets(self) -> dict[int, int]:
+        """How many visits each cycle was to have."""
+        return dict(self.db.execute("select cycle, budget from cycles order by cycle").fetchall())
+
     def visited_at(self) -> list[float]:
         """When the visits of each cycle that has some were due."""
-        rows = self.db.execute(
-            "select at from cycles c where exists (select 1 from visits v where v.cycle = c.cycle) order by cycle"
-        )
+        visited = "unchanged + changed + first + gone + failed > 0"
+        rows = self.db.execute(f"select at from cycles where {visited} order by cycle")
         return [at for (at,) in rows]
 
     def running(self) -> RunningCycle | None:

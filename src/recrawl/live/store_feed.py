@@ -1,6 +1,6 @@
 """A crawl's visits as its feed reads them: in order, some at a time, while another process writes.
 
-Every question is a transaction of its own, so a reader that is slow never keeps SQLite from clearing its log.
+Every query is a transaction of its own, so a reader that is slow never keeps SQLite from clearing its log.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from recrawl.errors import StoreError
-from recrawl.live.store_file import check_file, connect, told
+from recrawl.live.store_file import check_file, connect, one_line_errors
 
 Place = tuple[str, int, int]  # file, offset, length
 CHANGED, FIRST, GONE, FAILED = 1, 2, 3, 4  # of recrawl.visits.Outcome, which would import numpy
@@ -23,7 +23,7 @@ _VISIT = (
 
 
 class FeedVisit(NamedTuple):
-    """A visit with what the store knows of its page and version."""
+    """A visit with the stored data of its page and version."""
 
     visit: int
     page: int
@@ -65,15 +65,19 @@ class CorpusRow(NamedTuple):
 
 
 class FeedStore:
-    """Questions of the feed to state.sqlite; nothing is written, and nothing slow is imported."""
+    """Read-only queries of the feed on state.sqlite; nothing slow is imported."""
 
     def __init__(self, path: Path) -> None:
         if not path.is_file():
             raise StoreError(f"{path.parent} is not a crawl: make one with `recrawl init {path.parent}`")
         self.path = path
         self.db: sqlite3.Connection = connect(path, "ro")
-        with told(path):
-            check_file(self.db, path, whole=False)
+        try:
+            with one_line_errors(path):
+                check_file(self.db, path, whole=0)
+        except BaseException:
+            self.db.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""
@@ -83,26 +87,26 @@ class FeedStore:
         """Return the next visits after a visit, up to and including `until`, that found one of these outcomes."""
         places = ", ".join("?" * len(outcomes))
         ask = f"{_VISIT} where v.visit > ? and v.visit <= ? and v.outcome in ({places}) order by v.visit limit ?"
-        with told(self.path):
+        with one_line_errors(self.path):
             return [FeedVisit(*row) for row in self.db.execute(ask, (visit, until, *outcomes, count))]
 
     def visits_before_end(self, outcomes: Sequence[int], count: int) -> int:
         """Return the visit after which there are `count` visits with one of these outcomes; 0: there are fewer."""
         places = ", ".join("?" * len(outcomes))
         ask = f"select visit from visits where outcome in ({places}) order by visit desc limit 1 offset ?"
-        with told(self.path):
+        with one_line_errors(self.path):
             row = self.db.execute(ask, (*outcomes, count)).fetchone()
         return 0 if row is None else int(row[0])
 
     def last_visit(self) -> int:
         """Return the number of the last visit recorded; 0 before the first."""
-        with told(self.path):
+        with one_line_errors(self.path):
             return int(self.db.execute("select coalesce(max(visit), 0) from visits").fetchone()[0])
 
     def first_visit_at(self, at: float) -> int:
         """Return a visit before which none was made at `at` or later, as far as visits are recorded in their order."""
         low, high = 0, self.last_visit()
-        with told(self.path):
+        with one_line_errors(self.path):
             while low < high:
                 middle = (low + high + 1) // 2
                 row = self.db.execute("select at from visits where visit >= ? order by visit", (middle,)).fetchone()
@@ -115,34 +119,35 @@ class FeedStore:
             "select n.visit, v.at, n.warc, n.offset, n.length from versions n join visits v on v.visit = n.visit"
             " where n.page = ? and n.visit < ? order by n.visit desc limit 1"
         )
-        with told(self.path):
+        with one_line_errors(self.path):
             row = self.db.execute(ask, (page, visit)).fetchone()
         return None if row is None else (row[0], row[1], None if row[2] is None else (row[2], row[3], row[4]))
 
     def cycle(self, number: int) -> tuple[float, str, int, bool] | None:
         """Return when a cycle's visits were due, its policy, its budget, and whether it is done."""
-        with told(self.path):
+        with one_line_errors(self.path):
             row = self.db.execute("select at, policy, budget, done from cycles where cycle = ?", (number,)).fetchone()
         return None if row is None else (row[0], row[1], row[2], bool(row[3]))
 
     def cycles_done_after(self, number: int) -> list[int]:
         """Return the cycles after a cycle that are done, in order."""
-        with told(self.path):
+        with one_line_errors(self.path):
             rows = self.db.execute("select cycle from cycles where cycle > ? and done order by cycle", (number,))
             return [cycle for (cycle,) in rows]
 
     def last_visit_of(self, cycle: int) -> int:
         """Return the last visit of a cycle, or of the last one before that had any; 0: none had."""
         ask = "select visit from visits where cycle <= ? order by cycle desc, visit desc limit 1"
-        with told(self.path):
+        with one_line_errors(self.path):
             row = self.db.execute(ask, (cycle,)).fetchone()
         return 0 if row is None else int(row[0])
 
     def outcomes_of(self, cycle: int) -> dict[int, int]:
         """Count a cycle's visits by what they found."""
-        ask = "select outcome, count(*) from visits where cycle = ? group by outcome"
-        with told(self.path):
-            return dict(self.db.execute(ask, (cycle,)).fetchall())
+        ask = "select unchanged, changed, first, gone, failed from cycles where cycle = ?"
+        with one_line_errors(self.path):
+            row = self.db.execute(ask, (cycle,)).fetchone()
+        return {outcome: count for outcome, count in enumerate(row or ()) if count}
 
     def corpus_after(self, page: int, count: int) -> list[CorpusRow]:
         """Return the next pages after a page that we have a copy of, each with its newest version and last visit."""
@@ -154,7 +159,7 @@ class FeedStore:
             " join visits l on l.page = p.page and l.cycle ="
             " (select cycle from visits where page = p.page order by cycle desc limit 1) order by p.page"
         )
-        with told(self.path):
+        with one_line_errors(self.path):
             rows = self.db.execute(ask, (page, count)).fetchall()
         return [
             CorpusRow._make((*row[:7], None if row[7] is None else row[7:10], row[10], row[11] == GONE)) for row in rows

@@ -1,4 +1,4 @@
-"""A crawl's SQLite file: opened, checked, its errors said in one line; without numpy, so that readers start at once."""
+"""Open and check a crawl's SQLite file, with errors in one line; without numpy, so that readers start quickly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from recrawl.errors import StoreError
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT
 
-CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole on opening
+CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole before it is written to
+LOOKED_AT_BYTES = 2 << 20  # ... and before it is read, which should take no time
 BUSY_S = 10.0  # how long to wait for another process's lock
 _SAID = {
     "database is locked": "another process holds the store",
@@ -22,37 +23,43 @@ _SAID = {
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
-    """Say SQLite's errors in one line."""
+def one_line_errors(path: Path) -> Iterator[None]:
+    """Raise SQLite's errors as a StoreError of one line."""
     try:
         yield
-    except sqlite3.DatabaseError as wrong:
-        raise StoreError(f"{path}: {_SAID.get(str(wrong), wrong)}") from None
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"{path}: {_SAID.get(str(error), error)}") from None
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
-    """Open an SQLite file: "ro" to read, "rw" to write, "rwc" to make it."""
-    with told(path):
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, isolation_level=None, timeout=BUSY_S)
-        if mode != "ro":
+def connect(path: Path, mode: str, *, one_thread: bool = True, wal: bool = True) -> sqlite3.Connection:
+    """Open an SQLite file: "ro" to read, "rw" to write, "rwc" to make it; `wal`: with a write-ahead log."""
+    address = f"{path.absolute().as_uri()}?mode={mode}"
+    with one_line_errors(path):
+        db = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY_S, check_same_thread=one_thread)
+        if mode != "ro" and wal:
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = full")
         return db
 
 
-def check_file(db: sqlite3.Connection, path: Path, *, whole: bool = True) -> None:
-    """Check that the file is a store of this version; with `whole`, that a small one is not corrupt."""
-    application = db.execute("pragma application_id").fetchone()[0]
-    version = db.execute("pragma user_version").fetchone()[0]
-    if application != APPLICATION_ID:
+def format_of(db: sqlite3.Connection, path: Path) -> int:
+    """Return the format of a store; StoreError where the file is something else."""
+    if db.execute("pragma application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreError(f"{path} is not a recrawl store")
+    return int(db.execute("pragma user_version").fetchone()[0])
+
+
+def check_file(db: sqlite3.Connection, path: Path, *, whole: int = CHECKED_BYTES) -> None:
+    """Check that the file is a store of this version and, up to a size in bytes, that it is not corrupt."""
+    version = format_of(db, path)
     if version != FORMAT:
-        raise StoreError(f"{path} has format {version}; this recrawl reads format {FORMAT}")
+        hint = f"`recrawl upgrade -C {path.parent}` brings it there" if version < FORMAT else "use a newer recrawl"
+        raise StoreError(f"{path} has format {version}; this recrawl reads format {FORMAT}; {hint}")
     pages, size = (db.execute(f"pragma {what}").fetchone()[0] for what in ("page_count", "page_size"))
     wal = path.with_name(path.name + "-wal")
     if path.stat().st_size < pages * size and not (wal.exists() and wal.stat().st_size):
         raise StoreError(f"{path} is truncated: {path.stat().st_size} bytes of {pages * size}")
-    if whole and pages * size <= CHECKED_BYTES:
+    if pages * size <= whole:
         found = db.execute("pragma quick_check(1)").fetchone()[0]
         if found != "ok":
             raise StoreError(f"{path} is corrupt: {str(found).splitlines()[0]}")

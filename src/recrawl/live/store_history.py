@@ -1,76 +1,131 @@
-"""What a crawl has found so far, as its store tells it to people and exports."""
+"""Queries over all pages and visits of a crawl, for people and exports."""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import Any, NamedTuple
 
 from recrawl.visits import Outcome
 
-SORTS = {
+OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
+PAGE = ("page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
+FEW = 5_000  # pages that are sorted rather than met in their order
+SORTS = {  # by the indexes of storeschema; equal ones in the order of the pages or back
+    "url": "url",
+    "visits": "visits desc, page",
+    "changes": "changes desc, page",
+    "last": "last_visit_at desc, page desc",
+    "waiting": "last_visit_at, page",
+}
+KEYSETS = {  # what each order goes by, the smallest first; equal ones by the page's number
+    "page": "p.page",
     "url": "p.url",
-    "visits": "visits desc, p.url",
-    "changes": "changes desc, p.url",
-    "last": "last_visit_at desc, p.url",
-    "waiting": "last_visit_at, p.url",
+    "visits": "-count(v.visit)",
+    "changes": f"-coalesce(sum(v.outcome = {int(Outcome.CHANGED)}), 0)",
+    "last": "-coalesce(max(v.at), -1.0)",
+    "waiting": "coalesce(max(v.at), -1.0)",
 }
 _VISIT = ("cycle", "at", "outcome", "status", "body_bytes", "new_internal", "new_external", "change_size", "note")
 
 
+class PageFilter(NamedTuple):
+    """Which pages to list, in which order."""
+
+    contains: str = ""  # a part of the URL
+    changed: bool = False  # only pages that changed
+    since: float | None = None  # only pages visited, or with `changed` changed, from then on
+    sort: str = "changes"  # one of SORTS
+    limit: int | None = None
+
+
 class StoredHistory:
-    """Questions about all pages and visits; nothing is written."""
+    """Read-only queries over all pages and visits."""
 
     db: sqlite3.Connection
 
     def status(self) -> dict[str, Any]:
-        """Count pages, hosts, copies, visits by outcome and links, and describe the last cycle."""
-        outcomes = dict(self.db.execute("select outcome, count(*) from visits group by outcome").fetchall())
+        """Count pages, hosts, copies, visits by outcome and links, and describe the last cycle: from counters."""
+        counted = ("pages", "fetched", "links", *OUTCOMES)
+        sums = ", ".join(f"ifnull(sum({name}), 0)" for name in counted)
+        row = self.db.execute(f"select count(*), {sums} from hosts").fetchone()
+        hosts, counts = row[0], dict(zip(counted, row[1:], strict=True))
         return {
-            "pages": self._one("select count(*) from pages"),
-            "hosts": self._one("select count(*) from hosts"),
-            "fetched": self._one("select count(*) from pages where digest is not null"),
-            "visits": sum(outcomes.values()),
-            **{outcome.name.lower(): outcomes.get(int(outcome), 0) for outcome in Outcome},
-            "links": self._one("select count(*) from links where gone_at is null")
-            + self._one("select coalesce(sum(count), 0) from first_links"),
+            "pages": counts["pages"],
+            "hosts": hosts,
+            "fetched": counts["fetched"],
+            "visits": sum(counts[name] for name in OUTCOMES),
+            **{name: counts[name] for name in OUTCOMES},
+            "links": counts["links"],
             "cycle": self._last_cycle(),
         }
 
     def _last_cycle(self) -> dict[str, Any] | None:
         cycle = self.db.execute(
-            "select cycle, at, budget, policy, done from cycles order by cycle desc limit 1"
+            f"select cycle, at, budget, policy, done, {' + '.join(OUTCOMES)} from cycles order by cycle desc limit 1"
         ).fetchone()
         return None if cycle is None else {
             "number": cycle[0], "at": cycle[1], "budget": cycle[2], "policy": cycle[3], "done": bool(cycle[4]),
-            "visits": self._one("select count(*) from visits where cycle = ?", cycle[0]),
-            "planned": self._one("select count(*) from plan where cycle = ?", cycle[0]),
+            "visits": cycle[5], "planned": self._one("select count(*) from plan where cycle = ?", cycle[0]),
         }  # fmt: skip
 
     def _one(self, ask: str, *values: object) -> Any:
         return self.db.execute(ask, values).fetchone()[0]
 
-    def pages(
-        self,
-        *,
-        contains: str = "",
-        changed: bool = False,
-        since: float | None = None,
-        sort: str = "changes",
-        limit: int = 50,
-    ) -> list[dict[str, Any]]:
-        """Return pages with their counts; `contains` filters by a part of the URL, `since` by the last time."""
-        last = "last_change_at" if changed else "last_visit_at"
+    def pages(self, wanted: PageFilter) -> list[dict[str, Any]]:
+        """Return pages with their counts.
+
+        Each order but that of the URLs is an index, so that a short list needs no pass over the pages. A + keeps SQLite
+        from an index: few pages since a time are looked up by it and sorted, many are met soon in the order.
+        """
+        contains, changed, since, sort, limit = wanted
+        where, values, order = [], list[object](), SORTS[sort]
+        if contains:
+            where, values = ["instr(url, ?)"], [contains]
+        if changed:
+            where.append("+changes > 0")
+        if since is not None:
+            last = "last_change_at" if changed else "last_visit_at"
+            ask = f"select count(*) from (select 1 from pages where {last} >= ? limit {FEW})"
+            few = self._one(ask, since) < FEW
+            where.append(f"{'' if few else '+'}{last} >= ?")
+            values.append(since)
+            order = f"+{order}" if few else order
+        asked = f" where {' and '.join(where)}" if where else ""
         rows = self.db.execute(
-            "select p.page, p.url, coalesce(p.title, ''), count(v.visit) as visits,"
+            f"select {', '.join(PAGE)} from pages{asked} order by {order} limit ?", (*values, limit or -1)
+        )
+        return [{**dict(zip(PAGE, row, strict=True)), "title": row[2] or ""} for row in rows]
+
+    def cycles(self, limit: int = -1) -> list[dict[str, Any]]:
+        """Return the cycles, the newest first, with their visits by outcome."""
+        names = ("cycle", "at", "budget", "policy", "done", *OUTCOMES)
+        rows = self.db.execute(f"select {', '.join(names)} from cycles order by cycle desc limit ?", (limit,))
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def pages_after(
+        self, after: tuple[Any, int] | None, *, contains: str = "", sort: str = "page", limit: int = 100
+    ) -> list[dict[str, Any]]:
+        """Return the next pages in an order, after one (its key and number), with their counts.
+
+        `sort` is one of KEYSETS; the field `key` of the last page is where to go on.
+        """
+        first = -1 if after is None or sort != "page" else after[1]
+        some = f"limit {int(limit)}" if sort == "page" else ""
+        counted = (
+            f"select {KEYSETS[sort]} as key, p.page, p.url, coalesce(p.title, '') as title, count(v.visit) as visits,"
             f" coalesce(sum(v.outcome = {int(Outcome.CHANGED)}), 0) as changes, max(v.at) as last_visit_at,"
             f" max(case when v.outcome = {int(Outcome.CHANGED)} then v.at end) as last_change_at,"
-            f" coalesce(max(v.outcome = {int(Outcome.GONE)}), 0) as gone"
-            " from pages p left join visits v on v.page = p.page where instr(p.url, ?) or ? = ''"
-            f" group by p.page having changes >= ? and (? is null or {last} >= ?) order by {SORTS[sort]} limit ?",
-            (contains, contains, int(changed), since, since, limit),
+            f" coalesce(max(v.outcome = {int(Outcome.GONE)}), 0) as gone from (select page, url, title from pages"
+            f" where page > ? and (instr(url, ?) or ? = '') order by page {some}) p"
+            " left join visits v on v.page = p.page group by p.page"
+        )
+        beyond = "" if after is None else "where (key, page) > (?, ?)"
+        rows = self.db.execute(
+            f"select * from ({counted}) {beyond} order by key, page limit ?",
+            (first, contains, contains, *(after or ()), limit),
         ).fetchall()
-        names = ("page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        names = ("key", "page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
+        return [dict(zip(names, row, strict=True)) | {"gone": bool(row[-1])} for row in rows]
 
     def url_like(self, part: str) -> str | None:
         """Return the shortest URL that contains a text."""
@@ -99,8 +154,8 @@ class StoredHistory:
 
     def changes_by_cycle(self) -> dict[int, int]:
         """How many visits of each cycle found a change."""
-        ask = "select cycle, sum(outcome = ?) from visits group by cycle order by cycle"
-        return dict(self.db.execute(ask, (int(Outcome.CHANGED),)).fetchall())
+        visited = " + ".join(OUTCOMES)
+        return dict(self.db.execute(f"select cycle, changed from cycles where {visited} > 0 order by cycle").fetchall())
 
     # -- for a recording --------------------------------------------------------------------------------------------
 
@@ -114,10 +169,10 @@ class StoredHistory:
             (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
         ).fetchall()
 
-    def changes(self) -> list[tuple[int, float, float, int, int, int]]:
-        """Return every change found: page, at, size, new internal and external links, words of the new version."""
+    def changes(self) -> list[tuple[int, float, float, int, int, int, int, int]]:
+        """Return every change found: page, at, size, new internal and external links, words and bytes, and visit."""
         return self.db.execute(
-            "select v.page, at, change_size, new_internal, new_external, max(ifnull(words, 0), 0)"
+            "select v.page, at, change_size, new_internal, new_external, max(ifnull(words, 0), 0), body_bytes, v.visit"
             " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
             (int(Outcome.CHANGED),),
         ).fetchall()

@@ -1,4 +1,4 @@
-"""Leases in the store: pages that another crawler was given to visit, and until when its reports are waited for.
+"""Leases in the store: pages handed to another crawler, and until when its reports are awaited.
 
 The tables are made when a planner first opens the crawl, so that stores made before there were planners can be used.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from recrawl.live.store_contents import StoredContents
 from recrawl.live.store_visits import VisitRecord
 
 LEASE_TABLES = """
@@ -23,7 +24,15 @@ create table if not exists requests (      -- how another crawler asks for a pag
     page integer primary key,
     request text not null
 ) strict;
+
+create table if not exists answers (       -- what a request with an Idempotency-Key was answered
+    key text primary key,
+    digest text not null,                  -- of the request's body
+    answer text not null,
+    at real not null
+) strict, without rowid;
 """
+KEPT_DAYS = 1.0  # how long an answer is kept
 
 
 class PlannedPage(NamedTuple):
@@ -42,14 +51,48 @@ class PlannedCycle(NamedTuple):
     done: bool
 
 
-class StoredLeases:
+class StoredLeases(StoredContents):
     """The tables leases and requests, and the plan as planners use it; writing is within a transaction."""
 
     db: sqlite3.Connection
+    own_lease_tables = False  # a reader's, empty, since the file had none
 
     def make_lease_tables(self) -> None:
         """Make the tables where they are missing."""
         self.db.executescript(LEASE_TABLES)
+
+    def see_lease_tables(self) -> None:
+        """Let a reader of a store that never had a planner see empty tables, of its own."""
+        if not self._has_lease_tables():
+            self.db.executescript(LEASE_TABLES.replace("create table", "create temp table"))
+            self.own_lease_tables = True
+
+    def _has_lease_tables(self) -> bool:
+        return self.db.execute("select 1 from main.sqlite_master where name = 'answers'").fetchone() is not None
+
+    def misses_lease_tables(self) -> bool:
+        """Whether the file has got its first planner since this reader was opened: open another."""
+        return self.own_lease_tables and self._has_lease_tables()
+
+    def leases(self) -> list[dict[str, Any]]:
+        """Return what is leased: lease, URL, rank, and until when."""
+        rows = self.db.execute("select lease, url, rank, until from leases join pages using (page) order by lease")
+        return [dict(zip(("lease", "url", "rank", "until"), row, strict=True)) for row in rows]
+
+    def next_lease_end(self) -> float:
+        """When the next lease ends; infinity: there is none."""
+        row = self.db.execute("select min(until) from leases").fetchone()
+        return float("inf") if row[0] is None else float(row[0])
+
+    def answer_to(self, key: str) -> tuple[str, str] | None:
+        """Return the digest of the body that came with a key, and what was answered; None: the key is new."""
+        row = self.db.execute("select digest, answer from answers where key = ?", (key,)).fetchone()
+        return None if row is None else (str(row[0]), str(row[1]))
+
+    def keep_answer(self, key: str, digest: str, text: str, at: float) -> None:
+        """Keep what a request with a key was answered, and forget old answers."""
+        self.db.execute("delete from answers where at < ?", (at - KEPT_DAYS,))
+        self.db.execute("insert or replace into answers values (?, ?, ?, ?)", (key, digest, text, at))
 
     def under_way(self, cycle: int) -> list[int]:
         """Return the pages that are leased, or chosen in this cycle and not visited yet."""
@@ -65,9 +108,9 @@ class StoredLeases:
         ask = "insert into leases (page, until, rank) values (?, ?, ?) returning lease"
         return [int(self.db.execute(ask, (page, until, rank)).fetchone()[0]) for page, rank in chosen]
 
-    def release(self, leases: Iterable[int]) -> None:
-        """End these leases now."""
-        self.db.executemany("delete from leases where lease = ?", [(int(lease),) for lease in leases])
+    def release(self, leases: Iterable[int]) -> int:
+        """End these leases now; return how many there were."""
+        return self.db.executemany("delete from leases where lease = ?", [(int(lease),) for lease in leases]).rowcount
 
     def release_all(self) -> None:
         """End every lease now."""
@@ -108,7 +151,7 @@ class StoredLeases:
         self.db.execute("delete from plan")
 
     def upgrade_visit(self, cycle: int, record: VisitRecord) -> None:
-        """Let a page's visit of this cycle have found what a second report of it says."""
+        """Replace the outcome of a page's visit of this cycle by that of a second report."""
         visit = self.db.execute("select visit from visits where page = ? and cycle = ?", (record.page, cycle))
         number = int(visit.fetchone()[0])
         self.db.execute(
@@ -122,9 +165,11 @@ class StoredLeases:
         if record.digest is not None:
             values = (number, record.page, record.digest, record.words)
             self.db.execute("insert or replace into versions values (?, ?, ?, ?, null, null, null)", values)
+        if record.kept is not None:
+            self.add_contents([(number, record.page, record.kept)])
 
     def outcome_in(self, cycle: int, page: int) -> int:
-        """What the visit to a page found in a cycle in which there was one."""
+        """The outcome of the visit to a page in a cycle that visited it."""
         row = self.db.execute("select outcome from visits where page = ? and cycle = ?", (page, cycle)).fetchone()
         return int(row[0])
 
@@ -138,6 +183,6 @@ class StoredLeases:
         self.db.executemany("insert or replace into requests (page, request) values (?, ?)", rows)
 
     def request_of(self, page: int) -> str | None:
-        """Return how a page is asked for, as JSON; None: it was never said."""
+        """Return how a page is asked for, as JSON; None: not given."""
         row = self.db.execute("select request from requests where page = ?", (page,)).fetchone()
         return None if row is None else str(row[0])

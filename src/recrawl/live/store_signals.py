@@ -1,4 +1,4 @@
-"""What sites say of their pages, in the store: sitemaps and feeds, what they announced, and whether it was so."""
+"""Sitemaps and feeds in the store: what they announced, and whether it was true."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class StoredSignals:
             room = PER_HOST - self.db.execute("select count(*) from feeds where host = ?", (host,)).fetchone()[0]
             rows = [feed for feed in feeds if feed[0] == host]
             self.db.executemany(
-                "update feeds set said_at = ? where url = ?", [(said, url) for _, url, said in rows if said]
+                "update feeds set said_at = ? where url = ?", [(said_at, url) for _, url, said_at in rows if said_at]
             )
             rows = [
                 row for row in rows if not self.db.execute("select 1 from feeds where url = ?", row[1:2]).fetchone()
@@ -46,16 +46,16 @@ class StoredSignals:
         )
 
     def announced_at(self, page: int) -> float | None:
-        """When a page changed, as its site said the last time; None: nothing was said."""
+        """When a page changed, as its site last announced it; None: never announced."""
         row = self.db.execute("select said_at from announced where page = ?", (page,)).fetchone()
         return None if row is None else float(row[0])
 
     def announce(self, rows: Sequence[tuple[int, float, int]]) -> None:
-        """Note what sites say: page, when it changed, and whether that is after our last visit."""
+        """Record announcements: page, when it changed, and whether that is after our last visit."""
         self.db.executemany("insert or replace into announced values (?, ?, ?)", rows)
 
     def pages_announced(self, least: float, most: int) -> list[int]:
-        """Return pages said to have changed, by sites that were right at least so often, the most believable first."""
+        """Return pages announced as changed by sites that were right at least so often, the most reliable first."""
         rows = self.db.execute(
             "select page from announced join pages using (page) join hosts using (host) where pending"
             " and signals_true + 1.0 >= ? * (signals_true + signals_false + 2)"

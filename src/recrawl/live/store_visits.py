@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recrawl.live.store_contents import KeptContents, StoredContents
 from recrawl.live.store_signals import StoredSignals
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
     from recrawl.live.bodies import Place
+    from recrawl.see.version_contents import Contents
 
 CHUNK = 500_000  # visits read at once
 
 VISIT_COLUMNS = np.dtype(
     [
+        ("visit", "i8"),
         ("cycle", "i4"),
         ("page", "i8"),
         ("at", "f8"),
@@ -27,8 +30,10 @@ VISIT_COLUMNS = np.dtype(
         ("new_external", "i4"),
         ("change_size", "f8"),
         ("words", "i4"),  # of the version that the visit brought; -1 where it brought none
+        ("significant", "i1"),  # 1, 0, and NOT_TOLD where it brought no version whose words are known
     ]
 )
+NOT_TOLD = -1
 Rows = npt.NDArray[Any]  # a structured array
 
 
@@ -56,13 +61,16 @@ class VisitRecord(NamedTuple):
     words: int = 0
     change_size: float = 0.0
     warc: tuple[str, int, int] | None = None  # file, offset, length
-    links: SeenLinks | None = None  # None: the visit says nothing of the links, or they are the same
+    links: SeenLinks | None = None  # None: the visit shows no links, or the same ones
     links_digest: bytes | None = None
     misses: int = 0  # answers "not found" in a row, with this one
+    canonical: str | None = None  # the address that the page names as its own, where that can be believed
+    contents: Contents | None = None  # of a version; None: nothing is known of its words
+    kept: KeptContents | None = None  # the same, compared with the version before
 
 
 class Copy(NamedTuple):
-    """What the store knows of a page before it is visited again."""
+    """What is stored of a page before it is visited again."""
 
     page: int
     url: str
@@ -72,11 +80,11 @@ class Copy(NamedTuple):
     misses: int
 
 
-class StoredVisits(StoredSignals):
+class StoredVisits(StoredSignals, StoredContents):
     """The tables visits, versions, links and first_links; writing is within a transaction."""
 
-    def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> None:
-        """Record visits, their versions and what the pages' rows should now say."""
+    def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> int:
+        """Record visits, their versions and what the pages' rows should now say; return the first visit's number."""
         first = int(self.db.execute("select coalesce(max(visit), 0) + 1 from visits").fetchone()[0])
         rows = [(r, new, r.change_size) for r, new in zip(records, new_links, strict=True)]
         self.db.executemany(
@@ -104,6 +112,8 @@ class StoredVisits(StoredSignals):
         )
         self.db.executemany("delete from plan where cycle = ? and page = ?", [(cycle, r.page) for r in records])
         self.judge_signals([(r.page, r.outcome) for r in records])
+        self.add_contents([(first + i, r.page, r.kept) for i, r in enumerate(records) if r.kept is not None])
+        return first
 
     def set_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[tuple[int, int]]:
         """Bring links up to date; return for each visit how many internal and external ones our copy did not have."""
@@ -126,15 +136,20 @@ class StoredVisits(StoredSignals):
             internal = sum([internal for _, _, internal in added])
             counts.append((internal, len(added) - internal))
         self.db.executemany(
+            "insert or ignore into past_links select page, target, first_seen_at, gone_at from links"
+            " where page = ? and target = ? and gone_at is not null",
+            [row[:2] for row in fresh],
+        )
+        self.db.executemany(
             "insert into links (page, target, target_page, internal, anchor, first_seen_at) values (?, ?, ?, ?, ?, ?)"
-            " on conflict (page, target) do update set gone_at = null",
+            " on conflict (page, target) do update set first_seen_at = excluded.first_seen_at, gone_at = null",
             fresh,
         )
         self.db.executemany("insert into first_links values (?, ?, ?, ?)", firsts)
         self.db.executemany("update links set gone_at = ? where page = ? and target = ?", lost)
         self.db.executemany(
-            "update pages set links_digest = ? where page = ?",
-            [(seen.links_digest, seen.page) for seen in records if seen.links is not None],
+            "update pages set links_digest = ?, links = ? where page = ?",
+            [(seen.links_digest, len(seen.links.urls), seen.page) for seen in records if seen.links is not None],
         )
         return counts
 
@@ -148,22 +163,37 @@ class StoredVisits(StoredSignals):
         rows = self.db.execute("select target, gone_at is null from links where page = ?", (seen.page,))
         return {target: bool(there) for target, there in rows}
 
-    def links(self) -> Iterator[tuple[int, str, int | None, bool, str, float, float | None]]:
-        """Yield every link: page, target, its page where it is one, internal, anchor, first seen, and when gone."""
-        for page, at, text in self.db.execute("select page, first_seen_at, links from first_links order by page"):
-            yield from ((page, *row) for row in unpack_links(at, text))
-        yield from self.db.execute("select * from links order by page, target")
+    def links(self, page: int | None = None) -> Iterator[tuple[int, str, int | None, bool, str, float, float | None]]:
+        """Yield links: page, target, its page where it is one, internal, anchor, since when, and until when.
+
+        Those of one page, or of all; a link that went and came back is there more than once.
+        """
+        where, key = ("", ()) if page is None else (" where page = ?", (page,))
+        packed = self.db.execute(f"select page, first_seen_at, links from first_links{where} order by page", key)
+        for source, at, text in packed:
+            yield from ((source, *row) for row in unpack_links(at, text))
+        columns = "page, target, target_page, internal, anchor"
+        yield from self.db.execute(
+            f"select {columns}, first_seen_at, gone_at from links{where} order by page, target", key
+        )
+        yield from self.db.execute(
+            f"select {columns}, p.first_seen_at, p.gone_at from past_links p join links using (page, target){where}"
+            " order by page, target, p.first_seen_at",
+            key,
+        )
 
     def visits_in_order(self) -> Iterator[Rows]:
         """Yield all visits in their order, columns of VISIT_COLUMNS; the visits of one piece are of one cycle."""
         cursor = self.db.execute(
-            "select v.cycle, v.page, v.at, v.outcome, v.new_internal, v.new_external, v.change_size,"
-            " ifnull(n.words, -1) from visits v left join versions n on n.visit = v.visit order by v.visit"
+            "select v.visit, v.cycle, v.page, v.at, v.outcome, v.new_internal, v.new_external, v.change_size,"
+            f" ifnull(n.words, -1), {NOT_TOLD} from visits v left join versions n on n.visit = v.visit order by v.visit"
         )
         while True:
             rows = np.fromiter(islice(cursor, CHUNK), dtype=VISIT_COLUMNS)
             if not len(rows):
                 return
+            told = self.significance(int(rows["visit"][0]), int(rows["visit"][-1]))
+            rows["significant"][np.searchsorted(rows["visit"], told[:, 0])] = told[:, 1]
             cuts = np.flatnonzero(np.diff(rows["cycle"])) + 1
             yield from np.split(rows, cuts)
 
@@ -182,14 +212,66 @@ class StoredVisits(StoredSignals):
         )
         return [(at, size, (name, offset, length)) for at, size, name, offset, length in rows]
 
+    def kept_bodies(self) -> Iterator[tuple[int, str, float, Place]]:
+        """Yield the versions whose bodies were kept, by page and time: page, URL, when, where."""
+        rows = self.db.execute(
+            "select n.page, url, at, warc, offset, length from versions n join visits v using (visit)"
+            " join pages p on p.page = n.page where warc is not null order by n.page, visit"
+        )
+        yield from ((page, url, at, (name, offset, length)) for page, url, at, name, offset, length in rows)
+
+    def first_versions(self) -> dict[int, int]:
+        """Return the visit that brought each page's first version."""
+        return dict(self.db.execute("select page, min(visit) from versions group by page").fetchall())
+
     def bodies(self) -> Iterator[Place]:
         """Yield where every body is, in the order of the files."""
         yield from self.db.execute("select warc, offset, length from versions where warc is not null order by 1, 2")
 
+    def bytes_in(self, name: str) -> int:
+        """How many bytes of a WARC file are referenced."""
+        ask = "select ifnull(sum(length), 0) from versions where warc = ?"
+        return int(self.db.execute(ask, (name,)).fetchone()[0])
+
+    def places_in(self, name: str) -> list[tuple[int, int]]:
+        """Return offset and length of the bodies in a WARC file, in their order."""
+        ask = "select offset, length from versions where warc = ? order by offset"
+        return self.db.execute(ask, (name,)).fetchall()
+
+    def move_bodies(self, places: Sequence[tuple[str, int, str, int]]) -> None:
+        """Note that bodies are elsewhere now: new file and offset, old file and offset."""
+        ask = "update versions set warc = ?, offset = ? where warc = ? and offset = ?"
+        self.db.executemany(ask, places)
+
+    def drop_bodies(self, versions: int, max_bytes: int) -> int:
+        """Forget where bodies are, but for the newest of each page; return of how many versions. 0: no limit."""
+        kept = (
+            "select visit, length, row_number() over (partition by page order by visit desc) as age"
+            " from versions where warc is not null"
+        )
+        forget = "update versions set warc = null, offset = null, length = null where visit in"
+        count = 0
+        if versions:
+            ask = f"{forget} (select visit from ({kept}) where age > ?)"
+            count += self.db.execute(ask, (versions,)).rowcount
+        if max_bytes:
+            total = int(self.db.execute("select ifnull(sum(length), 0) from versions").fetchone()[0])
+            ask = (
+                f"{forget} (select visit from (select visit, sum(length) over (order by visit) - length as before"
+                f" from ({kept}) where age > 1) where before < ?)"
+            )
+            count += self.db.execute(ask, (total - max_bytes,)).rowcount if total > max_bytes else 0
+        return count
+
     def body_ends(self) -> dict[str, int]:
         """Where the last body of each WARC file ends."""
-        ends = "select warc, max(offset + length) from versions where warc is not null group by warc"
-        return dict(self.db.execute(ends).fetchall())
+        ends, name = dict[str, int](), ""
+        after = "select warc from versions where warc > ? order by warc limit 1"
+        last = "select offset + length from versions where warc = ? order by offset desc limit 1"
+        while (row := self.db.execute(after, (name,)).fetchone()) is not None:
+            name = str(row[0])
+            ends[name] = int(self.db.execute(last, (name,)).fetchone()[0])
+        return ends
 
 
 def pack_links(links: SeenLinks, pages: Mapping[str, int | None]) -> str:

@@ -1,4 +1,4 @@
-"""What a crawl has found so far, read from its store while another process may be crawling."""
+"""Read-only views of a crawl: a page's history, texts and differences, while another process may be crawling."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def page_of(directory: CrawlDirectory, store: Store, url: str) -> tuple[int, str
 
 
 def text_at(directory: CrawlDirectory, store: Store, url: str, at: float) -> tuple[float, str]:
-    """Return when the version of a page that we held at a time was taken, and its main text."""
+    """Return the version of a page that was current at a time: when it was fetched, and its main text."""
     page, href = page_of(directory, store, url)
-    held = [(taken_at, place) for taken_at, _, place in store.bodies_of(page) if taken_at <= at]
-    if not held:
+    versions = [(taken_at, place) for taken_at, _, place in store.bodies_of(page) if taken_at <= at]
+    if not versions:
         raise InputError(f"{url!r} has no version from before that time whose body was kept")
-    taken_at, place = held[-1]
+    taken_at, place = versions[-1]
     return taken_at, see_page(Bodies(directory.warc).read(place), href).main_text
 
 

@@ -1,6 +1,6 @@
 """Begin a crawl with the history of another crawler: its visits become the crawl's own, in cycles of its length.
 
-A policy that learns starts with what is known. What the pages said is not kept, so the crawl's own first visit to each
+A policy that learns starts with what is known. The pages' contents are not kept, so the crawl's own first visit to each
 has nothing to compare with; from the second on, changes are its own.
 """
 
@@ -19,7 +19,7 @@ from recrawl.importers.assembly import visits_of
 from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.kinds import read_history
 from recrawl.live.facade import Crawl
-from recrawl.live.store import Store, told
+from recrawl.live.store import Store, one_line_errors
 from recrawl.live.store_visits import VisitRecord
 from recrawl.urls.url import host_of
 from recrawl.visits import Outcome
@@ -37,10 +37,10 @@ class WarmStart:
     cycles: int
 
     def line(self) -> str:
-        """Say it."""
+        """Describe it in one line."""
         return (
             f"{self.visits:,} visits to {self.pages:,} pages in {self.cycles:,} cycles, "
-            f"{self.changes:,} found a change; changes are known only where somebody looked"
+            f"{self.changes:,} found a change; changes are known only where the crawler visited"
         )
 
 
@@ -57,7 +57,7 @@ def warm_start(
     seen = read_history(kind, [Path(source) for source in sources], options)
     hrefs, page, at, outcome = visits_of(seen, hosts=options.hosts, since=earliest)
     if not len(at):
-        raise InputError("no visit of this history says anything about a page")
+        raise InputError("no visit of this history has a usable outcome")
     every = crawl.steering()[1].cycle_days
     cycles = int((at.max() - at.min()) / every) + 1
     if cycles > MOST_CYCLES:
@@ -66,7 +66,7 @@ def warm_start(
     cycle: IntArray = cycles - np.floor((last - at) / every).astype(np.int64)
     pages, at, outcome, cycle = _once_a_cycle(*_alive_at_last(page, at, outcome, cycle))
     due = [last - (cycles - k) * every for k in range(cycles + 1)]
-    with crawl.directory.locked(), told(crawl.directory.state):
+    with crawl.directory.locked(), one_line_errors(crawl.directory.state):
         store = Store.open(crawl.directory.state)
         try:
             _write(store, hrefs, pages, at, outcome, cycle, due, kind)

@@ -19,25 +19,27 @@ from recrawl.columns import PageIds
 from recrawl.cycle import Opening
 from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher, Request
-from recrawl.live.bodies import Bodies
-from recrawl.live.config import SiteSettings
-from recrawl.live.judge import judge, validators_of, words_changed
+from recrawl.fetch.outcome import FetchResult
+from recrawl.live.bodies import Bodies, gzip_record, keep_unreadable
+from recrawl.live.crawl_rounds import learnable
+from recrawl.live.judge import judge_read, validators_of
 from recrawl.live.lanes import Lanes
+from recrawl.live.page_reader import PageReader
 from recrawl.live.rebuild import fill
 from recrawl.live.recorder import Arrived, Recorder
 from recrawl.live.signals import Heard, Signals
+from recrawl.live.site_settings import SiteSettings
 from recrawl.live.standing import Standing
 from recrawl.live.store import Store
-from recrawl.live.store_visits import Copy
 from recrawl.memory import Memory
-from recrawl.see.page import see_page
+from recrawl.see.version_contents import contents_of
 from recrawl.urls.url import host_of
-from recrawl.visits import Outcome, Visits, no_pages
+from recrawl.visits import Visits, no_pages
 
 LEAST_CYCLE_S = 10.0  # however short the cycles, hosts get this long to answer
 MANY_S = 1e9  # a cycle is never longer
 T = TypeVar("T")
-LEAST_S = 1e-3  # a host takes no more than a thousand requests a second
+LEAST_S = 1e-3  # a host takes at most a thousand requests per second
 
 
 class StoppedError(Exception):
@@ -45,7 +47,7 @@ class StoppedError(Exception):
 
 
 class LiveWorld:
-    """Answers visits from the web. Rows of pages that it finds are filled in the memory; the loop makes them known."""
+    """Fetches visits from the web. Rows of discovered pages are filled in the memory; the loop makes them known."""
 
     def __init__(
         self,
@@ -57,10 +59,12 @@ class LiveWorld:
         stopping: asyncio.Event,
         heard: Callable[[Heard], None] = lambda _: None,
         site: Callable[[str], SiteSettings] = lambda _: SiteSettings(),
+        asked: Callable[[], int] = lambda: 0,
     ) -> None:
+        self.asked = asked  # how many visits the policy was asked for since the last time
         self.site = site  # what holds for a host alone
         self.recorder = recorder
-        self.signals = signals  # None: what sites say of their pages is not asked for
+        self.signals = signals  # None: sitemaps and feeds are not read
         self.memory = memory
         self.seed = seed
         self.runner = runner
@@ -70,11 +74,13 @@ class LiveWorld:
         self.bodies: Bodies = recorder.bodies
         assert recorder.fetcher is not None, "the live web is fetched"
         self.fetcher: Fetcher = recorder.fetcher
+        self.reader = PageReader()
         self.standing = Standing(self.store, self.fetcher, memory)
         self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping)
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
         self._cycle = 0
         self._round = 0
+        self._learnt: list[tuple[int, list[int]]] = []  # rounds that are not on disk yet
         self._asked: Counter[str] = Counter()  # pages asked for in this cycle, by host
         self.hurries = True  # False: a cycle takes as long as its visits take
         self.room_s: float | None = None  # seconds that a cycle's visits may take; None: until the next is due
@@ -86,12 +92,15 @@ class LiveWorld:
         return len(self._pending)
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
-        """Listen to what sites say, once a cycle, and return what was planned and spent before a restart."""
+        """Read sitemaps and feeds once per cycle, and return what was planned and spent before a restart."""
         self._cycle, self._round, spent = cycle, self.store.last_round(cycle), self.store.visits_in(cycle)
         lasts_s = max(self.memory.cycle_days * DAY_S, LEAST_CYCLE_S) if self.room_s is None else self.room_s
         self._ends_s = self.fetcher.clock.monotonic_s() + lasts_s if self.hurries else np.inf
         self._asked = Counter(self.store.visits_by_host(cycle)) if spent else Counter()
         self.recorder.begin(cycle)
+        if spent:
+            with self.store.transaction():
+                self.store.close_rounds(cycle)
         self.standing.begin()
         probes = self.runner.run(self._unless_stopped(self.standing.probe()))
         self.standing.write(cycle, [])
@@ -99,9 +108,10 @@ class LiveWorld:
         return Opening(announced, spent + probes + heard, self.store.planned(cycle))
 
     def close(self) -> None:
-        """Give up what is under way."""
+        """Cancel what is under way."""
         self.runner.run(self.lanes.close())
         self.runner.run(self.standing.close())
+        self.runner.run(self.reader.close())
 
     def _hear(self, at: float, budget: int) -> tuple[int, PageIds]:
         """Read the sitemaps and feeds that are due; return what that took of the budget, and the pages they named."""
@@ -133,6 +143,7 @@ class LiveWorld:
         chosen = dict(zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True))
         with self.store.transaction():
             self.store.plan(self._cycle, self._round, list(chosen))
+            self.keep_rounds()
         self._pending |= chosen
         self.memory.bars.page[pages] = Bar.UNDER_WAY
         self.lanes.add((page, host_of(url)) for page, url in chosen.items())
@@ -143,8 +154,13 @@ class LiveWorld:
             raise StoppedError
         return self._visits()
 
+    def keep_rounds(self) -> None:
+        """Note the rounds that were learnt from, within a transaction: before anything that follows from them."""
+        self.store.add_rounds(self._cycle, self._learnt)
+        self._learnt = []
+
     def _release(self) -> None:
-        """Bar what was turned away, and let go of what will not be asked in this cycle."""
+        """Bar what was turned away, and release what will not be visited in this cycle."""
         for page in self.lanes.shut:
             self.standing.fill_up(page)
         released, self.lanes.released, self.lanes.shut = self.lanes.released, [], []
@@ -164,23 +180,17 @@ class LiveWorld:
     def _visits(self) -> Visits:
         """Return the visits recorded since the last time, in the order in which their pages were chosen."""
         rows, found = self.recorder.take()
-        pages = np.array([page for page in self._pending if page in rows], dtype=np.int64)
-        for page in pages.tolist():
+        pages = [page for page in self._pending if page in rows]
+        for page in pages:
             del self._pending[page]
-        self.memory.bars.page[pages] = Bar.OPEN
+        aliases, self.recorder.aliases = self.recorder.aliases, []
         if len(found):
             fill(self.store, self.memory, int(found.min()), self.seed)
-        columns = np.array([rows[page] for page in pages.tolist()], dtype=np.float64).reshape(-1, 6).T
-        return Visits(
-            pages=pages,
-            at=columns[0],
-            outcome=columns[1].astype(np.uint8),
-            new_internal=columns[2].astype(np.int64),
-            new_external=columns[3].astype(np.int64),
-            change_size=columns[4],
-            discovered=found[found < len(self.memory)],
-            length=columns[5],
-        )
+        self.memory.bars.page[pages] = Bar.OPEN
+        self.memory.bars.page[aliases] = Bar.ALIAS
+        if pages:
+            self._learnt.append((self.asked(), pages))
+        return learnable(rows, pages, found, self.memory)
 
     async def _visit_round(self, new: int) -> None:
         recording = asyncio.ensure_future(self.recorder.record_in_time())
@@ -198,18 +208,27 @@ class LiveWorld:
         validators = validators_of(copy)
         host = host_of(copy.url)
         self._asked[host] += 1
-        result = await self.fetcher.fetch(Request(copy.url, validators, self.site(host).headers))
+        result = await self.fetcher.fetch(Request(copy.url, validators))
         if self.standing.turned_away(page, result):
             self.lanes.released.append(page)
             return
         self.standing.note_visit(page, result)
-        record, seen = judge(copy, result, validators)
-        if record.outcome == Outcome.CHANGED and seen is not None:
-            record = record._replace(change_size=words_changed(self._old_text(copy), seen.main_text))
+        said = await self.reader.see(result) if result.outcome is None else None
+        if said is not None and said.unreadable:
+            await asyncio.to_thread(self._keep_unreadable, result, said.digest)
+        large = said is not None and not said.unreadable and len(result.body) > self.reader.inline_bytes
+        contents = await asyncio.to_thread(contents_of, said) if large and said is not None else None
+        record, seen = judge_read(copy, result, validators, said, contents)
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
-        self.recorder.add(Arrived(result, record, keeps_body, feeds))
+        packed = await self._packed(result) if keeps_body else b""
+        self.recorder.add(Arrived(result, record, keeps_body, feeds, packed))
 
-    def _old_text(self, copy: Copy) -> str:
-        """Return the main text of the copy we hold, as far as its body was kept."""
-        place = self.store.last_body(copy.page)
-        return "" if place is None else see_page(self.bodies.read(place), copy.url).main_text
+    def _keep_unreadable(self, result: FetchResult, digest: bytes) -> None:
+        packed = gzip_record(result.url, result.status, result.headers, result.body)
+        keep_unreadable(self.bodies.folder.with_name("unreadable"), packed, digest)
+
+    async def _packed(self, result: FetchResult) -> bytes:
+        """Return the record of a large body, compressed in a thread: that takes long, and needs no lock."""
+        if len(result.body) <= self.reader.inline_bytes:
+            return b""
+        return await asyncio.to_thread(gzip_record, result.url, result.status, result.headers, result.body)

@@ -1,4 +1,4 @@
-"""What the reports of all papers share: findings with a verdict, and the files, page and tables made of the results."""
+"""Base of the papers' reports: findings with a verdict, and the files, page and tables made of the results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+import numpy as np
+
 from recrawl.evaluate.statistics import PairedTest
+from recrawl.recording.recording import Recording
 from recrawl.recording.summary import plain
 from recrawl.report.layout import Card, Page, Picture, Section, Table
 from recrawl.report.results import json_text
@@ -41,11 +44,11 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """Write the finding for results.json."""
-        return {"claim": self.claim, "holds": self.holds, "seen": self.evidence}
+        return {"claim": self.claim, "holds": self.holds, "verdict": self.verdict, "seen": self.evidence}
 
 
 def findings_table(group: str, found: Sequence[Finding]) -> Table:
-    """Say of each claim whether it holds here; a question stands beside the first of its claims."""
+    """Table of the claims and whether each holds here; a question stands beside the first of its claims."""
     asked = [before.question for before in found[:-1]]
     rows = [
         ["" if f.question == last else f.question, f.claim, f.verdict, f.evidence]
@@ -65,7 +68,7 @@ class PaperReport(ABC, Generic[R]):
 
     @abstractmethod
     def intro(self) -> list[str]:
-        """Say what was done, one line for each part."""
+        """What was done, one line per part."""
 
     @abstractmethod
     def findings(self) -> Mapping[str, Sequence[Finding]]:
@@ -122,3 +125,17 @@ class PaperReport(ABC, Generic[R]):
     def _sections(self, figures: Figures) -> list[Section]:
         held = [findings_table(group, found) for group, found in self.findings().items() if found]
         return [Section("What of the paper holds", tables=held), *self.sections(figures)]
+
+
+DOMAINS = 20  # that are listed
+
+
+def domains_of(recording: Recording) -> dict[str, int]:
+    """Return the pages of each top-level domain, the largest first; of each site where names have no domain."""
+    hosts = [name.rsplit("//", 1)[-1].split("/")[0].lower() for name in recording.site_names]
+    named = all("." in host for host in hosts)
+    labels = [f".{host.rsplit('.', 1)[-1]}" for host in hosts] if named else list(recording.site_names)
+    counts: dict[str, int] = {}
+    for label, pages in zip(labels, np.bincount(recording.site, minlength=len(labels)).tolist(), strict=True):
+        counts[label] = counts.get(label, 0) + pages
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:DOMAINS])

@@ -1,4 +1,4 @@
-"""A policy that may fail, and a plain one that takes over: no fault of a learner may stop a crawl."""
+"""A policy with a fallback: where a learner fails, a simple policy takes over and the crawl goes on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 class Guarded:
-    """Asks `policy`; from its first exception or score that is no number on, asks `fallback`, and says so once."""
+    """Uses `policy` until its first exception or NaN score, then `fallback`, and logs it once."""
 
     def __init__(self, policy: Policy, fallback: Policy) -> None:
         self.policy = policy
@@ -24,16 +24,16 @@ class Guarded:
         self.fault: str | None = None  # why the fallback took over
 
     def begin(self, memory: Memory, at: float) -> None:
-        """Let both open the cycle, so that the fallback is ready."""
+        """Begin the cycle for both, so that the fallback is ready."""
         self.fallback.begin(memory, at)
         if self.fault is None:
             with self._guarding():
                 self.policy.begin(memory, at)
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Choose by the policy, or by the fallback where that fails or chooses what it may not visit."""
+        """Choose by the policy, or by the fallback where it fails or chooses pages that may not be visited."""
         if self.fault is None:
-            with self._guarding(), strict_scores():  # otherwise NaN ranks last without a word
+            with self._guarding(), strict_scores():  # otherwise NaN ranks last silently
                 pages = self.policy.choose(memory, budget, at)
                 fault = broken_rule(pages, memory, budget)
                 if fault is None:
@@ -42,7 +42,7 @@ class Guarded:
         return self.fallback.choose(memory, budget, at)
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Let both learn, so that the fallback is ready."""
+        """Learn in both, so that the fallback is ready."""
         self.fallback.learn(memory, visits)
         if self.fault is None:
             with self._guarding():
@@ -52,8 +52,8 @@ class Guarded:
     def _guarding(self) -> Iterator[None]:
         try:
             yield
-        except Exception as wrong:
-            self._hand_over(f"{type(wrong).__name__}: {wrong}")
+        except Exception as error:
+            self._hand_over(f"{type(error).__name__}: {error}")
 
     def _hand_over(self, fault: str) -> None:
         self.fault = fault

@@ -15,7 +15,7 @@ from recrawl.policy import Policy, Setting, Truth, policies
 
 @dataclass(frozen=True)
 class Stale:
-    """Sees which copies are stale now: changed pages first, the more important before, then the dead, then the rest."""
+    """Scores by the truth: changed pages first, the more important before, then dead ones, then the rest."""
 
     truth: Truth
 
@@ -29,7 +29,7 @@ class Stale:
 
 @runtime_checkable
 class LinkTruth(Protocol):
-    """A world that knows also how many new links a visit to each page would find."""
+    """A world that can also count the new links a visit to each page would find."""
 
     stale_since: FloatArray
     died: FloatArray
@@ -40,7 +40,7 @@ class LinkTruth(Protocol):
 
 @dataclass(frozen=True)
 class Linked:
-    """Sees how many new links a visit to each page would find now; pages that changed without any come next.
+    """Scores by the new links that a visit would find now; pages that changed without any come next.
 
     The best of a cycle, not of the whole crawl.
     """

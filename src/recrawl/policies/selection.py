@@ -18,7 +18,7 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
 from recrawl.compiled import kernel
 from recrawl.memory import Memory
 
-Key = npt.NDArray[Any]  # floats, booleans or unsigned numbers, one a page; the smaller, the sooner
+Key = npt.NDArray[Any]  # floats, booleans or unsigned numbers, one per page; the smaller, the sooner
 NO_PAGES: PageIds = np.empty(0, dtype=np.int64)
 
 _SIGN = np.uint64(1 << 63)
@@ -40,7 +40,7 @@ def top_k(scores: FloatArray, memory: Memory, k: int, *, ahead: BoolArray | None
     """Return the k eligible pages with the highest scores, best first; equal scores go by `memory.tie`.
 
     Pages in `ahead` come before all others, the more important first. NaN ranks below everything. Site caps hold:
-    a page whose site has no room left makes place for the next.
+    a page whose site has no room left makes room for the next.
     """
     worst = -np.asarray(scores, dtype=np.float64)
     missing = np.isnan(worst)
@@ -67,7 +67,7 @@ def first_k(keys: Sequence[Key], memory: Memory, k: int, *, among: BoolArray | N
     if room is None:
         return _sorted(_smallest(candidates, keys, k), keys)
     reach = k
-    while True:  # pages beyond their site's cap make place, so look further until enough remain
+    while True:  # pages beyond their site's cap make room, so look further until enough remain
         order = _sorted(_smallest(candidates, keys, reach), keys)
         chosen = _within_caps(order, memory.site, room, k)
         if len(chosen) == k or reach >= len(candidates):

@@ -1,9 +1,9 @@
-"""Look first where a site says that something changed, whatever the policy.
+"""Visit pages first that sitemaps or feeds announce as changed, whatever the policy.
 
-Sitemaps and feeds name pages and when they changed. What a site says is a hint: how often it was so is counted by the
-crawl's own visits, and a site that was wrong more often than right, or that finds less than the crawl's visits do on
-average, is no longer followed. So a hint costs a policy at most half of its budget, and only while hints are mostly
-true and earn no less than the rest. (LambdaCrawl, Kolobov et al. 2019, calls changes
+Sitemaps and feeds name pages and when they changed. An announcement is a hint: how often hints were true is counted by
+the crawl's own visits, and a site that was wrong more often than right, or whose hints find less than the crawl's
+visits do on average, is no longer followed. So hints cost a policy at most half of its budget, and only while they are
+mostly true and find no less than the rest. (LambdaCrawl, Kolobov et al. 2019, calls changes
 that are announced "complete observations"; there they are true by assumption.)
 """
 
@@ -18,11 +18,11 @@ from recrawl.memory import Memory
 from recrawl.policies.selection import NO_PAGES, first_k
 from recrawl.policy import Around, Policy
 
-SHARE = 0.5  # of a cycle's budget, at most, for pages that are said to have changed
+SHARE = 0.5  # of a cycle's budget, at most, for pages announced as changed
 
 
 class Signalled(Around):
-    """Asks `policy`, after the pages that `hints` names: those said to have changed, the most believable first."""
+    """Puts the pages of `hints` first, those of the most reliable sites before others, then asks `policy`."""
 
     def __init__(self, policy: Policy, hints: Callable[[float], PageIds]) -> None:
         self.policy = policy

@@ -19,11 +19,11 @@ from recrawl.policy import Named, Policy, Scorer, Setting, policies
 class TopK(Named):
     """Visit the pages with the highest scores.
 
-    A page that we know of but have no copy of comes before all others, whatever the scorer: a missing copy is
+    A known page without a copy comes before all others, whatever the scorer: a missing copy is
     certainly not fresh. All score-based policies share this rule, so it favours none.
 
     Where pages differ in importance, a score (the worth of a visit to a page of importance 1) is multiplied by it;
-    `weighted` is False for scorers whose numbers have no zero, and for those that see to it themselves.
+    `weighted` is False for scorers whose numbers have no zero, and for those that apply importance themselves.
     """
 
     scorer: Scorer
@@ -47,7 +47,7 @@ class Random:
     seed: int
 
     def score(self, memory: Memory, at: float) -> FloatArray:
-        """Draw one number a page."""
+        """Draw one number per page."""
         draw = uniform(memory.tie, self.seed * 1_000_003 + memory.cycle)
         if memory.importance is None:
             return draw
@@ -56,7 +56,7 @@ class Random:
 
 
 class LongestUnvisited:
-    """The longest unvisited first: t."""
+    """Score t, the cycles since the last visit: the longest unvisited first."""
 
     def score(self, memory: Memory, at: float) -> FloatArray:
         """Cycles since the last visit."""
@@ -64,7 +64,7 @@ class LongestUnvisited:
 
 
 class TimesChanged:
-    """t * X."""
+    """Score t * X: cycles since the last visit times the changes seen."""
 
     def score(self, memory: Memory, at: float) -> FloatArray:
         """Cycles since the last visit times the changes seen."""
@@ -95,6 +95,17 @@ class Estimated:
         return np.asarray(estimators.probability(self.rate(memory), memory.waited()))
 
 
+@dataclass(frozen=True)
+class PlainRate:
+    """The estimated rate alone, without t: eq. 4 as printed, and as the authors' program ranks by CG."""
+
+    rate: Callable[[Memory], FloatArray]
+
+    def score(self, memory: Memory, at: float) -> FloatArray:
+        """Return the changes per cycle."""
+        return self.rate(memory)
+
+
 @policies.add("rand", formula="a new random order each cycle", source="Santos 2014 §5.1")
 def _rand(setting: Setting) -> Policy:
     return TopK(Random(setting.seed), weighted=False)
@@ -117,9 +128,11 @@ def _bayes(setting: Setting, a: float = 0.5, b: float = 1.0) -> Policy:
     return TopK(Bayes(a, b))
 
 
-@policies.add("cg", formula="1 - exp(-tL), L = -ln((n-X+.5)/(n+.5))", source="Cho 2003; Santos 2014 eq. 4")
-def _cg(setting: Setting) -> Policy:
-    return TopK(Estimated(estimators.cg))
+@policies.add(
+    "cg", formula="1 - exp(-tL), or L (form=rate); L = -ln((n-X+.5)/(n+.5))", source="Cho 2003; Santos 2014 eq. 4"
+)
+def _cg(setting: Setting, form: Literal["chance", "rate"] = "chance") -> Policy:
+    return TopK(Estimated(estimators.cg) if form == "chance" else PlainRate(estimators.cg))
 
 
 def _weighted(name: str, rate: Callable[[Memory, str], FloatArray], weights: str) -> None:

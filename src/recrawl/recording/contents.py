@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, spans
 from recrawl.recording.tables import Column, Tables, as_numpy
-from recrawl.recording.whole import Whole, spans
+from recrawl.recording.whole import Whole
 
 
 @dataclass(frozen=True)

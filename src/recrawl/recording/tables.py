@@ -84,8 +84,8 @@ class ParquetTables:
         self._check(table, column)
         try:
             values = self._file(table).read(columns=[column]).column(0)
-        except (OSError, pa.ArrowException) as wrong:
-            raise self._unreadable(table, wrong) from None
+        except (OSError, pa.ArrowException) as error:
+            raise self._unreadable(table, error) from None
         array = as_numpy(values) if _type_of(values.type) != "null" else _nothing(table, column, len(values))
         if table in KEPT_TABLES and array.dtype != np.object_:
             array.flags.writeable = False
@@ -102,16 +102,16 @@ class ParquetTables:
             if wanted is None or wanted[first : first + rows].any():
                 try:
                     yield first, file.read_row_group(group, columns=[column]).column(0).combine_chunks()
-                except (OSError, pa.ArrowException) as wrong:
-                    raise self._unreadable(table, wrong) from None
+                except (OSError, pa.ArrowException) as error:
+                    raise self._unreadable(table, error) from None
             first += rows
 
     def _check(self, table: str, column: str) -> None:
         if column not in self._file(table).schema_arrow.names:
             raise RecordingError(f"{self.folder}: {table}.parquet has no column {column!r}")
 
-    def _unreadable(self, table: str, wrong: Exception) -> RecordingError:
-        return RecordingError(f"{self.folder}: {table}.parquet cannot be read, is it truncated? ({_line(wrong)})")
+    def _unreadable(self, table: str, error: Exception) -> RecordingError:
+        return RecordingError(f"{self.folder}: {table}.parquet cannot be read, is it truncated? ({_line(error)})")
 
     def _file(self, table: str) -> pq.ParquetFile:
         if table not in self._files:
@@ -120,8 +120,8 @@ class ParquetTables:
                 raise RecordingError(f"{self.folder} has no {table}.parquet: not a recording")
             try:
                 self._files[table] = pq.ParquetFile(path)
-            except (OSError, pa.ArrowException) as wrong:
-                why = f"not a Parquet file, or a truncated one ({_line(wrong)})"
+            except (OSError, pa.ArrowException) as error:
+                why = f"not a Parquet file, or a truncated one ({_line(error)})"
                 raise RecordingError(f"{self.folder}: {table}.parquet is {why}") from None
         return self._files[table]
 

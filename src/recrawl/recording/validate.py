@@ -1,19 +1,21 @@
 """Checks on opening a recording: an error is one line with the table, the column, the count and the first row.
 
 Types come from the files' headers; the values of every column that a crawl stands on (numbers of pages and sites,
-all times) are read and checked. Texts and hashed words are not read.
+all times) are read and checked, and so are the lists of hashed words. Texts are not read.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import RecordingError
 from recrawl.recording.schema import SCHEMA, Field, TableSchema
-from recrawl.recording.tables import Column, Tables
+from recrawl.recording.tables import Column, Tables, as_numpy
 from recrawl.recording.whole import Whole
 
+BUCKETS = 2**18  # of hashed words, as the schema says
 MINUTE = 1 / 1440  # times may be stored as 32-bit floats: 3 seconds of rounding in a year
 COUNTS = {
     "pages": ("life", "words"),
@@ -37,6 +39,8 @@ def validate(tables: Tables) -> Whole:
     for table in ("terms", "texts"):
         if tables.has(table):
             check.column(table, "page_id").known(whole, "page_id of no page")
+    if tables.has("terms"):
+        _check_terms(tables)
     if tables.has("texts"):
         day = check.column("texts", "day")
         day.finite().refuse(day.values < 0, "negative")
@@ -90,11 +94,11 @@ class _Checked:
         self.values = values
         self.label = label
 
-    def refuse(self, wrong: BoolArray, what: str) -> _Checked:
+    def refuse(self, error: BoolArray, what: str) -> _Checked:
         """Raise if any row is wrong."""
-        if wrong.any():
-            count, first = int(wrong.sum()), int(wrong.argmax())
-            rows = f"row {first}" if count == 1 else f"{count} of {len(wrong)} rows, first row {first}"
+        if error.any():
+            count, first = int(error.sum()), int(error.argmax())
+            rows = f"row {first}" if count == 1 else f"{count} of {len(error)} rows, first row {first}"
             raise RecordingError(f"{self.label}: {what} ({rows}: {self.values[first]})")
         return self
 
@@ -170,6 +174,34 @@ def _check_links(check: _Check, whole: Whole) -> None:
     target.refuse(
         np.isin(np.arange(len(target.values)), unknown) if len(unknown) else unknown > 0, "page_id of no page"
     )
+
+
+def _check_terms(tables: Tables) -> None:
+    """Raise for lists of buckets and counts that are not equally long, and for values that cannot be."""
+    parts = zip(tables.parts("terms", "bucket"), tables.parts("terms", "count"), strict=True)
+    for (first, part), (_, beside) in parts:
+        lengths, buckets = _lists_of(part)
+        others, counts = _lists_of(beside)
+        unequal = np.flatnonzero(lengths != others)
+        if len(unequal):
+            row = int(unequal[0])
+            said = f"terms.count: not as long as bucket (row {first + row}: {others[row]} and {lengths[row]} values)"
+            raise RecordingError(f"{tables.name}: {said}")
+        for name, values, most in (("bucket", buckets, BUCKETS - 1), ("count", counts, None)):
+            wrong = (values < 0) if most is None else (values < 0) | (values > most)
+            if wrong.any():
+                value = int(wrong.argmax())
+                row = first + int(np.searchsorted(np.cumsum(lengths), value, side="right"))
+                what = "missing or negative" if most is None else f"not from 0 to {most}"
+                raise RecordingError(f"{tables.name}: terms.{name}: {what} (row {row}: {values[value]})")
+
+
+def _lists_of(part: pa.Array) -> tuple[IntArray, IntArray]:
+    """Return how long the lists are, 0 for a missing one, and their values."""
+    if pa.types.is_null(part.type):
+        return np.zeros(len(part), dtype=np.int64), np.empty(0, dtype=np.int64)
+    lengths = np.maximum(as_numpy(pa.chunked_array([part.value_lengths()])), 0)
+    return lengths, as_numpy(pa.chunked_array([part.flatten()]))
 
 
 def _days_of(tables: Tables, site_ids: IntArray) -> FloatArray:

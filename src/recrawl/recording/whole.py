@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray
+from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, spans
 from recrawl.compiled import kernel
 from recrawl.hashing import FNV_START, fnv1a_step, mix, scramble
 from recrawl.recording.tables import Column, Tables
@@ -114,13 +114,6 @@ def find(sorted_ids: IntArray, wanted: npt.NDArray[Any]) -> PageIds:
         return np.full(len(wanted), -1, dtype=np.int64)
     at = np.minimum(np.searchsorted(sorted_ids, wanted), len(sorted_ids) - 1)
     return np.where(sorted_ids[at] == wanted, at, -1)
-
-
-def spans(first: IntArray, last: IntArray) -> PageIds:
-    """Concatenate the ranges `first[i]` to `last[i]`."""
-    counts = last - first
-    before = np.cumsum(counts) - counts
-    return np.repeat(first - before, counts) + np.arange(int(counts.sum()))
 
 
 def group(ids: IntArray, page_ids: IntArray, order: PageIds | None) -> Grouped:

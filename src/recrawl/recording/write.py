@@ -58,8 +58,8 @@ def _write_table(table: pa.Table | Mapping[str, Column], path: Path) -> None:
     repeated = [name for name in REPEATED if name in arrow.column_names]
     try:
         pq.write_table(arrow, path, compression="zstd", row_group_size=ROW_GROUP, use_dictionary=repeated)
-    except OSError as wrong:
-        raise OutputError(f"cannot write {path}: {wrong.strerror or wrong}") from None
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 @contextmanager
@@ -74,8 +74,8 @@ def new_recording(folder: str | Path, *, force: bool = False) -> Iterator[Path]:
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         temporary.mkdir()
-    except OSError as wrong:
-        raise OutputError(f"cannot write to {final}: {wrong.strerror}") from None
+    except OSError as error:
+        raise OutputError(f"cannot write to {final}: {error.strerror}") from None
     try:
         yield temporary
         _put_in_place(temporary, final)
@@ -106,10 +106,10 @@ def _put_in_place(temporary: Path, final: Path) -> None:
         if final.exists():
             final.rename(aside)
         temporary.rename(final)
-    except OSError as wrong:
+    except OSError as error:
         if aside.exists() and not final.exists():
             aside.rename(final)
-        raise OutputError(f"cannot write to {final}: {wrong.strerror}") from None
+        raise OutputError(f"cannot write to {final}: {error.strerror}") from None
     shutil.rmtree(aside, ignore_errors=True)
 
 

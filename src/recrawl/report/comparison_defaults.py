@@ -1,4 +1,4 @@
-"""What a comparison compares, measures and writes unless told otherwise; imports nothing, so that --help is quick."""
+"""Defaults of a comparison: policies, measures, files; imports nothing, so that --help is quick."""
 
 POLICIES = "rand,age,cg,nad,gad,bayes,lambdacrawl,nutch(fill=yes),explore(cg, 0.5),learned,oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,Age,Delay,ChangesFound,NewLinks,Unvisited@30d"

@@ -39,12 +39,12 @@ def page(comparison: Comparison, selection: Selection, drawn: dict[str, Drawing]
     contests = contest_tables(comparison)
     return Page(
         title=f"Which pages next? {len(comparison.policies)} policies on {selection.title}",
-        intro=[_crawled(comparison, selection), *(f"Note: {note}." for note in selection.notes)],
+        intro=[_crawled(comparison, selection), *seen_in(comparison), *(f"Note: {note}." for note in selection.notes)],
         cards=cards(comparison),
         sections=[
             Section("Results", tables=[replace(tables.results_table(comparison), note=_words(comparison))]),
             *figures,
-            *([Section("Cycle by cycle, who wins", tables=contests)] if contests else []),
+            *([Section("Wins cycle by cycle", tables=contests)] if contests else []),
             Section("What is measured", tables=[_measures(comparison)]),
         ],
         command=selection.command or "recrawl compare",
@@ -63,6 +63,24 @@ def _crawled(comparison: Comparison, selection: Selection) -> str:
         f"{plan.cycle_days:g} day{'s' if plan.cycle_days != 1 else ''} after a warm-up of {plan.warmup}; {budget} per "
         f"cycle{cap}. {_many(_runs(comparison), 'run')}: {runs}."
     )
+
+
+def seen_in(comparison: Comparison) -> list[str]:
+    """Say in a sentence what is seen under the first measure, and what is too little to judge."""
+    first = comparison.measures[0]
+    best = comparison.best(first)
+    others = [name for name in comparison.ranking(first) if name != best and comparison.competes(name, first)]
+    if best is None or not others:
+        return []
+    if _runs(comparison) == 1:
+        chance = (
+            "A single run cannot tell a small difference from chance: --folds and --repeats give intervals and tests."
+        )
+        return [f"Under {first.spec}, {best} comes first and {others[0]} second. {chance}"]
+    close = [name for name in others if not comparison.versus(best, name, first).test.significant]
+    test = f"a paired t-test over {_runs(comparison)} runs"
+    rest = f"{test} cannot tell it from {', '.join(close)}" if close else f"{test} tells it from all others"
+    return [f"Under {first.spec}, {best} comes first; {rest}."]
 
 
 def _many(count: int, noun: str) -> str:

@@ -61,12 +61,12 @@ class ComparisonReport:
 
     def show(self, console: Console | None = None) -> None:
         """Print the table to the terminal, the best of each measure in bold."""
-        from rich.console import Console
         from rich.text import Text
 
         from recrawl.report.comparison_table import legend, tables
+        from recrawl.report.console import PipeConsole
 
-        console = console or Console(highlight=False)
+        console = console or PipeConsole(highlight=False)
         if not console.is_terminal:
             console.width = WIDE
         console.print(Text(self.headline), soft_wrap=True)
@@ -84,7 +84,7 @@ class ComparisonReport:
         from rich.console import Console
 
         text = io.StringIO()
-        self.show(Console(file=text, highlight=False))
+        self.show(Console(file=text, highlight=False, force_jupyter=False, force_terminal=False))
         return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
     __repr__ = table
@@ -98,12 +98,12 @@ class ComparisonReport:
         return (
             f"{selection.pages:,} pages of {selection.sites} sites, days {selection.start_day:g} to "
             f"{selection.end_day:g}; {cycles} cycles of {plan.cycle_days:g} d after {plan.warmup} of warm-up, "
-            f"{visits} visits a cycle, {comparison.folds} x {comparison.repeats} runs"
+            f"{visits} visits per cycle, {comparison.folds} x {comparison.repeats} runs"
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know: what was left out, and what policies could not do on this web."""
+        """Notes for the reader: what was left out, and what policies could not do on this web."""
         return (*self.selection.notes, *(f"{name}: {text}" for name, text in self.comparison.notes))
 
     def to_dict(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def compare(
     A policy sees only what its own visits showed; all share one tie-break, and the same seed gives the same results,
     whatever `jobs`. Policies are named as on the command line: `cg`, `explore(cg, 0.1)`, `gp:best.json`,
     `my_file.py:mine`. `budgets` are further budgets for the budget curves ("curve": 1%, 2%, 5% and 10%). `slices`,
-    `notes` and `command` are what a report says of the data and of how it was made.
+    `notes` and `command` are shown in the report, beside the data.
 
     >>> import recrawl
     >>> web = recrawl.synthesize("mixed", pages=300, days=12, seed=1)
@@ -212,7 +212,7 @@ def compare(
     chosen = [name for text in ([policies] if isinstance(policies, str) else policies) for name in split_specs(text)]
     listed = make_measures(measures) if isinstance(measures, str) else [_measure(measure) for measure in measures]
     for policy in chosen:
-        clairvoyant(policy)  # says so at once if there is no such policy
+        clairvoyant(policy)  # raises at once if there is no such policy
     recording = data if isinstance(data, Recording) else Recording.open(data)
     chosen = evaluation.check(recording, chosen, plan, folds=folds, repeats=repeats)
     if budgets == "curve":
@@ -221,8 +221,8 @@ def compare(
         comparison = evaluation.compare(
             recording, chosen, listed, plan, folds=folds, repeats=repeats, budgets=budgets, jobs=jobs, advance=advance
         )
-    said = (*notes, *_notes(recording, plan, folds))
-    return ComparisonReport(comparison, Selection.of(recording, slices, said, command))
+    remarks = (*notes, *_notes(recording, plan, folds))
+    return ComparisonReport(comparison, Selection.of(recording, slices, remarks, command))
 
 
 def with_command(report: ComparisonReport, command: str) -> ComparisonReport:
@@ -235,7 +235,7 @@ def _measure(measure: str | Measure) -> Measure:
 
 
 def _curve(recording: Recording, plan: Plan, folds: int) -> tuple[float | int, ...]:
-    """Return the budgets of the curves, as far as they are visits at all; none where the budget is a number."""
+    """Return the budgets of the curves that come to at least one visit; none where the budget is a number."""
     pages = int((recording.born <= recording.start).sum()) // folds
     return () if isinstance(plan.budget, int) else tuple(share for share in CURVE if share * pages >= 2)
 

@@ -20,7 +20,7 @@ SPENT_WORD = (
     "its values per visit do not compare with the others'."
 )
 ORACLE_WORD = (
-    "The oracle is clairvoyant: it goes to pages that it knows to be stale. It bounds the changes that can be found in "
+    "The oracle is clairvoyant: it visits pages that are stale. It bounds the changes that can be found in "
     "a cycle, but does not aim at freshness or age, where others can be better."
 )
 
@@ -64,7 +64,7 @@ def rows(comparison: Comparison) -> list[Row]:
 
 
 def results_table(comparison: Comparison, start: int = 0, end: int | None = None) -> Table:
-    """Return all policies under some measures, with bars; what is said of the first measure stands beside it."""
+    """Return all policies under some measures, with bars; columns about the first measure stand beside it."""
     found, lengths, shown = rows(comparison), bars(comparison), comparison.measures[start:end]
     with_oracle = start == 0 and ORACLE in comparison.policies and comparison.measures[0].better == "higher"
     with_reference = start == 0 and REFERENCE in comparison.policies
@@ -135,7 +135,7 @@ def legend(comparison: Comparison) -> list[str]:
 
 
 def comparable(comparison: Comparison, policy: str, measure: Measure) -> bool:
-    """Whether a policy's value can stand beside the others': it competes, or it is the bound."""
+    """Whether a policy's value compares with the others': it competes, or it is the bound."""
     return clairvoyant(policy) or comparison.competes(policy, measure)
 
 

@@ -9,15 +9,25 @@ from rich.console import Console
 from rich.table import Table as TerminalTable
 from rich.text import Text
 
+from recrawl.plain_text import shown as plain
+
 if TYPE_CHECKING:
     from recrawl.report.table import Table
 
 WIDE = 10_000  # a pipe has no width
 
 
+class PipeConsole(Console):
+    """A console whose reader may go away (`| head`): that ends the command, and is no error."""
+
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, which ends with 0."""
+        raise BrokenPipeError
+
+
 def new_console() -> Console:
     """Return a console that cuts nothing off where the output is not a terminal."""
-    console = Console(highlight=False)
+    console = PipeConsole(highlight=False)
     if not console.is_terminal:
         console.width = WIDE
     return console
@@ -47,6 +57,6 @@ def terminal_table(table: Table) -> TerminalTable:
         left = i == 0 or table.prose or i in texts
         shown.add_column(Text(head), justify="left" if left else "right", no_wrap=not (table.prose or i in texts))
     for r, row in enumerate(table.rows):
-        cells = (Text(cell, style="bold" if (r, c) in table.best else "") for c, cell in enumerate(row))
+        cells = (Text(plain(cell), style="bold" if (r, c) in table.best else "") for c, cell in enumerate(row))
         shown.add_row(*cells, style="dim italic" if r in table.bounds else "bold" if r in table.sums else "")
     return shown

@@ -171,7 +171,7 @@ def _dot(axis: Any, y: int, value: Interval, colour: str, best: bool) -> None:
 
 
 def _excuse(axis: Any, y: int, spent: float) -> None:
-    """Say why there is no dot: a policy that made few of its visits has no value per visit to compare."""
+    """Return why there is no dot: a policy that made few of its visits has no value per visit to compare."""
     axis.annotate(
         f"spent {100 * spent:.3g}%", (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, fontsize=7, va="center"
     )

@@ -43,11 +43,19 @@ def page_of(summary: Summary, overview: Picture) -> Page:
     kinds = rates_table(summary, summary.kinds, "kind")
     sections = [
         Section("At a glance", pictures=[overview]),
-        Section("How often pages change", mass_changes(summary), [kinds]),
+        Section("How often pages change", f"{mass_changes(summary)} {too_little(summary)}".strip(), [kinds]),
         Section("Links", " ".join(link_words(summary)), [_degrees(summary, summary.links)] if summary.links else []),
         Section("Sites", tables=[sites]),
     ]
     return Page(Path(summary.name).name or summary.name, summary_words(summary), sections)
+
+
+def too_little(summary: Summary) -> str:
+    """Say what the recording is too short or too small to show."""
+    return (
+        f"Pages that change less often than once in {summary.end - summary.start:g} days may show no change here, and "
+        "the rates of sites with few pages are rough."
+    )
 
 
 def _degrees(summary: Summary, links: LinkGraph) -> Table:
@@ -76,7 +84,9 @@ def _histogram(axis: Any, bins: tuple[Bin, ...]) -> None:
     shares = [100 * b.pages / total for b in bins]
     bars = axis.bar(range(len(bins)), shares, color=BLUE, width=0.82)
     axis.bar_label(bars, [f"{share:.1f}" if share < 99.95 else "100" for share in shares], padding=2)
-    axis.set_xticks(range(len(bins)), [b.label for b in bins], fontsize=8)
+    axis.set_xticks(
+        range(len(bins)), [b.label.replace("–", "–\n") if len(b.label) > 3 else b.label for b in bins], fontsize=8
+    )
     axis.set(title="Changes per page", xlabel="changes in the window", ylabel="% of the pages")
     axis.margins(y=0.1)
 
@@ -116,7 +126,8 @@ def _sites(axis: Any, summary: Summary) -> None:
     axis.set_yticks(range(len(kinds)), [kind[:12] or "all" for kind in kinds])
     axis.set_ylim(-0.6, len(kinds) - 0.4)
     axis.set(
-        title="Sites: pages that change in a day", xlabel="% of the site's pages; one dot per site, its area the pages"
+        title="Sites: pages that change in a day",
+        xlabel="% of the site's pages, log scale; one dot per site, its area the pages",
     )
 
 

@@ -39,7 +39,7 @@ def _percents(rates: ChangeRates) -> list[str]:
 
 
 def mass_changes(summary: Summary) -> str:
-    """Say how many changes came at once with many others of their site; empty where that is not known."""
+    """Describe how many changes came at once with many others of their site; empty where that is not known."""
     if summary.mass_share != summary.mass_share:
         return ""
     rates = summary.whole.rates
@@ -51,7 +51,7 @@ def mass_changes(summary: Summary) -> str:
 
 
 def link_words(summary: Summary) -> list[str]:
-    """Say how pages link at the start, and how many of the pages born later can be found by links."""
+    """Describe how pages link at the start, and how many of the pages born later can be found by links."""
     graph = summary.links
     if graph is None:
         return ["No table of links."]
@@ -68,7 +68,7 @@ def link_words(summary: Summary) -> list[str]:
 
 
 def summary_words(summary: Summary) -> list[str]:
-    """Say in two lines what there is."""
+    """Describe the recording in two lines."""
     whole = summary.whole
     return [
         f"{summary.name}: {whole.sites:,} sites, {whole.pages:,} pages, {whole.changes:,} changes, "

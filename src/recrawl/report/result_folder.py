@@ -19,16 +19,16 @@ def check_folder(out: Path, *, force: bool, may_replace: Iterable[str]) -> None:
     """
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file, not a folder")
-    held = sorted(os.listdir(out)) if out.is_dir() else []
-    if held and not force:
+    present = sorted(os.listdir(out)) if out.is_dir() else []
+    if present and not force:
         raise OutputError(f"{out} exists; add --force to replace it")
-    foreign = sorted(set(held) - set(may_replace))
+    foreign = sorted(set(present) - set(may_replace))
     if foreign:
         raise OutputError(f"{out} holds {foreign[0]!r}, which is not ours to replace; choose another folder")
     try:
         shutil.rmtree(_stage(out))
-    except OSError as wrong:
-        raise OutputError(f"{out} cannot be written: {wrong.strerror or wrong}") from None
+    except OSError as error:
+        raise OutputError(f"{out} cannot be written: {error.strerror or error}") from None
 
 
 def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
@@ -44,8 +44,8 @@ def write_folder(out: Path, files: Mapping[str, bytes]) -> None:
         except BaseException:
             shutil.rmtree(staged, ignore_errors=True)
             raise
-    except OSError as wrong:
-        raise OutputError(f"{out} cannot be written: {wrong.strerror or wrong}") from None
+    except OSError as error:
+        raise OutputError(f"{out} cannot be written: {error.strerror or error}") from None
 
 
 def _stage(out: Path) -> Path:

@@ -98,7 +98,7 @@ def results(comparison: Comparison, selection: Selection) -> dict[str, Any]:
 
 
 def number(value: float) -> float | None:
-    """Return a number for JSON, which knows neither NaN nor infinity."""
+    """Return a number for JSON, which has neither NaN nor infinity."""
     return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
 
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 INK = "#1f2a36"
 GRID = "#dfe4ea"
@@ -137,7 +137,7 @@ def _bytes(figure: Figure, kind: str) -> bytes:
 
 
 def settle(axis: Any, which: str = "y") -> None:
-    """Let a linear axis begin at 0, or say where it begins if all values lie far from 0."""
+    """Let a linear axis begin at 0, or label where it begins if all values lie far from 0."""
     if getattr(axis, f"get_{which}scale")() != "linear":
         return
     low, high = getattr(axis, f"get_{which}lim")()
@@ -157,6 +157,9 @@ def log_scale(axis: Any, which: str) -> None:
     """Make axes logarithmic (`x`, `y` or `xy`), with plain numbers at the ticks."""
     for name in which:
         getattr(axis, f"set_{name}scale")("log")
+        low, high = getattr(axis, f"get_{name}lim")()
+        if low > 0 and high < 50 * low:  # powers of ten alone would leave one tick or none
+            getattr(axis, f"{name}axis").set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         getattr(axis, f"{name}axis").set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         getattr(axis, f"{name}axis").set_minor_formatter(NullFormatter())
 

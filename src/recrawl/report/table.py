@@ -30,6 +30,6 @@ class Table:
         return frozenset(c for row in self.rows for c, cell in enumerate(row) if len(cell) > LONG)
 
 
-def said(value: Interval, digits: int = 3) -> str:
+def with_interval(value: Interval, digits: int = 3) -> str:
     """Write a mean with its interval, where there is one."""
     return f"{value.mean:.{digits}f}" + ("" if math.isnan(value.half) else f" ± {value.half:.{digits}f}")

@@ -3,17 +3,13 @@
 Significance (Radinsky & Bennett 2013, eq. 1): a change is significant if the chi-squared test that both versions draw
 their words from one distribution has p < 0.05. With counts a_w (sum A) before and b_w (sum B) after,
 
-    X2 = sum over the cells of (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b),    cells - 1 degrees of freedom
+    X2 = sum over the words of (sqrt(B/A) a - sqrt(A/B) b)^2 / (a + b),    words - 1 degrees of freedom
 
-Small counts: the test needs about 5 expected in each cell (Cochran 1954). Words with fewer are pooled, one after
-another in the order of their hashes, until a cell expects 5 in both versions; what is left at the end joins the last
-cell (where that is a pooled one, else it is left out). The order of the hashes has nothing to do with the texts, so
-pooling does not bias the test, as pooling what came and what went would. With fewer than two cells there is no test:
-p is NaN and only the effect size can decide.
+where every word is expected five times in both versions; `word_test` says what is done for rarer ones.
 
 Large samples: on a long page a slight shift of common words has a tiny p. `ChangeRule.effect` asks besides for Cramer's
-V = sqrt(X2 / (A + B)), which is 0 for equal distributions, 1 for disjoint ones and does not grow with the page: 0.1 is
-by convention a small effect.
+V = sqrt(X2 / (A + B)) over all words, rare ones too, which is 0 for equal distributions, 1 for disjoint ones and does
+not grow with the page: 0.1 is by convention a small effect. Where there is no p (NaN), the effect alone decides.
 
 Two versions of a page are not independent samples: what was not edited is in both. So the test is conservative, and a
 change that is significant by it rewrote a good part of the page. `ChangeRule.rewritten` takes instead the share of the
@@ -29,16 +25,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 import numpy as np
-from scipy import special
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.compiled import kernel
+from recrawl.see.chi_squared import chi_squared_tail
 from recrawl.see.fingerprint import digest, digest_of_bytes, stable_text
+from recrawl.see.word_test import ADDED_UP, SUM, statistic, take_word
 from recrawl.see.words import Bag, Buckets, Counts, bag_of, split_words
 
 LEVEL = 0.05  # of significance
-EXPECTED = 5.0  # in each cell of the test
-SMALL_EFFECT = 0.1  # of Cramer's V, by convention
+LARGE_EFFECT = 0.5  # of Cramer's V, by convention: decides where no test is possible
 
 
 class ChangeKind(IntEnum):
@@ -75,10 +71,10 @@ class ChangeRule:
     test: bool = True
 
     def holds(self, p: float, v: float, rewritten: float) -> bool:
-        """Whether a change with this p-value and these effect sizes is significant; NaN is no evidence."""
+        """Whether a change with this p-value and these effect sizes is significant; without p (NaN) V decides."""
         if v < self.effect or rewritten < self.rewritten or rewritten <= 0.0:
             return False
-        return not self.test or p < self.level
+        return not self.test or (v >= LARGE_EFFECT if math.isnan(p) else p < self.level)
 
 
 PAPER = ChangeRule()
@@ -88,10 +84,10 @@ PAPER = ChangeRule()
 class Distance:
     """How far two bags of words are apart."""
 
-    chi2: float
-    cells: int
+    chi2: float  # on the scale of its degrees of freedom
+    cells: float  # one more than these; the words that are compared, where all are frequent
     p: float  # NaN where no test is possible
-    effect: float  # Cramer's V
+    effect: float  # Cramer's V of all words
     cosine: float  # 1 for two empty bags, 0 if one is empty
     magnitude: float  # Euclidean length of the difference of the counts
     added: int  # words, with repetition
@@ -163,14 +159,14 @@ def distance_of(old: Bag, new: Bag) -> Distance:
     _compare(old.bucket, old.count, new.bucket, new.count, row)
     chi2, cells, effect, cosine, magnitude, added, removed, rewritten = row.tolist()
     p = p_value(chi2, cells)
-    return Distance(chi2, int(cells), p, effect, cosine, magnitude, int(added), int(removed), rewritten)
+    return Distance(chi2, cells, p, effect, cosine, magnitude, int(added), int(removed), rewritten)
 
 
 def p_value(chi2: float, cells: float) -> float:
-    """Return P(chi-squared with cells - 1 degrees of freedom >= chi2): 0 if a version is empty, NaN with one cell."""
+    """Return P(chi-squared with cells - 1 degrees of freedom >= chi2): 0 if a version is empty, NaN without a test."""
     if math.isinf(chi2):
         return 0.0
-    return float(special.chdtrc(cells - 1.0, chi2)) if cells >= 2 else math.nan
+    return float(chi_squared_tail(cells - 1.0, chi2)) if cells > 1.0 else math.nan
 
 
 @kernel
@@ -190,10 +186,8 @@ def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_co
     if A == 0 or B == 0:
         _with_empty(out, A, B, old_count, new_count)
         return
-    low = min(A, B) / (A + B)  # the share of a word's occurrences that the shorter version expects
-    up, down = np.sqrt(B / A), np.sqrt(A / B)
     dot, aa, bb, square, added, removed = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    chi2, cells, pool_a, pool_b, last_a, last_b = 0.0, 0, 0.0, 0.0, 0.0, 0.0
+    sums = np.zeros(ADDED_UP)
     i, j = 0, 0
     while i < len(old_bucket) or j < len(new_bucket):
         a, b = 0.0, 0.0
@@ -211,21 +205,9 @@ def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_co
         square += (a - b) ** 2
         added += max(b - a, 0.0)
         removed += max(a - b, 0.0)
-        if (a + b) * low >= EXPECTED:
-            chi2 += (up * a - down * b) ** 2 / (a + b)
-            cells += 1
-            continue
-        pool_a += a
-        pool_b += b
-        if (pool_a + pool_b) * low >= EXPECTED:
-            chi2 += (up * pool_a - down * pool_b) ** 2 / (pool_a + pool_b)
-            cells += 1
-            last_a, last_b, pool_a, pool_b = pool_a, pool_b, 0.0, 0.0
-    if pool_a + pool_b > 0 and last_a + last_b > 0:  # the rest joins the last cell
-        a, b = last_a + pool_a, last_b + pool_b
-        chi2 += (up * a - down * b) ** 2 / (a + b) - (up * last_a - down * last_b) ** 2 / (last_a + last_b)
-    out[0], out[1] = max(chi2, 0.0), cells
-    out[2] = min(np.sqrt(out[0] / (A + B)), 1.0)
+        take_word(a, b, A, B, sums)
+    out[0], out[1] = statistic(sums, A, B)
+    out[2] = min(np.sqrt(sums[SUM] / (A + B)), 1.0)
     out[3] = min(dot / np.sqrt(aa * bb), 1.0)
     out[4], out[5], out[6] = np.sqrt(square), added, removed
     out[7] = (added + removed) / (A + B)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ PRESCAN_BYTES = 1024
 FALLBACK = "cp1252"
 _DETECT_BYTES = 16_384
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_MARKS = tuple(mark for mark, _ in _BOMS)
+_LIKE_ASCII = frozenset({"utf-8", "cp1252", *(f"iso8859-{n}" for n in range(2, 17)), *(f"cp125{n}" for n in range(9))})
 # the Encoding standard's tables of these are supersets, which Python knows by other names
 _WIDER = {"euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso8859-1": "cp1252"}
 _PARAMETER = re.compile(r"(?i)charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))")
@@ -50,6 +53,20 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
     if guess and guess != "utf-8":
         return Decoded(_text(body, guess), guess, "detected")
     return Decoded(_text(body, FALLBACK), FALLBACK, "fallback")
+
+
+def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
+    """Return a body in UTF-8 and its charset: what `decode` finds, encoded; most bodies are returned as they are."""
+    if not body.startswith(_MARKS):
+        charset = _declared(body, content_type)[0] or "utf-8"
+        if charset in _LIKE_ASCII and body.isascii():
+            return body, charset
+        if charset == "utf-8":
+            with suppress(UnicodeDecodeError):
+                body.decode()
+                return body, "utf-8"
+    text, charset, _ = decode(body, content_type)
+    return text.encode("utf-8", "replace"), charset
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, str]:

@@ -14,14 +14,16 @@ import numpy.typing as npt
 from recrawl.columns import BoolArray, ByteArray
 from recrawl.compiled import kernel
 from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING
-from recrawl.see.rotating_places import may_be_clock, rotating_starts
+from recrawl.see.rotating_numbers import may_be_clock
+from recrawl.see.rotating_places import in_characters, only_tokens, rotating_starts
+from recrawl.see.rotating_tokens import cut_tokens
 from recrawl.see.words import letters_and_digits
 
 DIGEST_BYTES = 16
 
 
-def fingerprint(text: str) -> bytes:
-    """Return the digest of a text without what rotates by itself."""
+def fingerprint(text: bytes) -> bytes:
+    """Return the digest of a text (UTF-8) without what rotates by itself."""
     return digest_of_bytes(_stable(text))
 
 
@@ -31,11 +33,10 @@ def stable_text(text: str) -> str:
     A date or a time inside a sentence is content and stays; a full timestamp, or a line that is nothing but a date, a
     time or a bare number, is a clock or a counter and goes.
     """
-    return _stable(text).decode()
+    return _stable(text.encode("utf-8", "replace")).decode()
 
 
-def _stable(text: str) -> bytes:
-    whole = text.encode("utf-8", "replace")
+def _stable(whole: bytes) -> bytes:
     source = np.frombuffer(whole, dtype=np.uint8)
     out = np.empty(len(source) + 1, dtype=np.uint8)
     length, numbered, places = _lines(source, out, letters_and_digits())
@@ -81,7 +82,8 @@ def _lines(
 ) -> tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
 
-    Of these: start, end, and which of the places that come third are its own. All patterns need a digit.
+    Of these: start, end, and which of the places that come third are its own. All patterns need a digit. Lines in which
+    nothing but tokens can rotate are copied without them.
     """
     n = len(source)
     numbered, places = np.empty((64, 4), dtype=np.int64), np.empty(n + 64, dtype=np.int32)
@@ -106,21 +108,33 @@ def _lines(
         if digits:
             first = found
             found = rotating_starts(out, line_at, o, wordlike, places, found)
-            if found > first or (o - line_at < 4 * LONGEST_CLOCK and may_be_clock(out, line_at, o)):
-                if count == len(numbered):
-                    longer = np.empty((2 * count, 4), dtype=np.int64)
-                    longer[:count] = numbered
-                    numbered = longer
-                numbered[count, 0], numbered[count, 1], numbered[count, 2], numbered[count, 3] = (
-                    line_at,
-                    o,
-                    first,
-                    found,
-                )
+            clock = o - line_at < 4 * LONGEST_CLOCK and may_be_clock(out, line_at, o)
+            if not clock and found > first and only_tokens(out, line_at, o, places, first, found):
+                cut = cut_tokens(out, line_at, o, places, first, found)
+                found = first
+                if cut == line_at:
+                    o = cut
+                    continue
+                o = cut if cut >= 0 else o
+            if found > first or clock:
+                in_characters(out, line_at, places, first, found)
+                numbered = _with_row(numbered, count)
+                numbered[count, 0], numbered[count, 1] = line_at, o
+                numbered[count, 2], numbered[count, 3] = first, found
                 count += 1
         out[o] = 10
         o += 1
     return o, numbered[:count], places[:found]
+
+
+@kernel
+def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+    """Return these rows, with room for one more."""
+    if count < len(rows):
+        return rows
+    longer = np.empty((2 * count, 4), dtype=np.int64)
+    longer[:count] = rows
+    return longer
 
 
 def digest(text: str) -> bytes:

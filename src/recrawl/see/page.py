@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from recrawl.see.decode import decode
+from recrawl.see.decode import as_utf8, decode
 from recrawl.see.directives import NO_DIRECTIVES, Directives, from_header, from_meta
 from recrawl.see.fingerprint import digest_of_bytes, fingerprint
-from recrawl.see.markup.html import NO_LINKS, Link, LinkColumns, Refresh, read_html
-from recrawl.see.page_text import all_text, main_text
+from recrawl.see.markup.html import Refresh, read_html
+from recrawl.see.markup.links import NO_LINKS, Link, LinkColumns
+from recrawl.see.page_text import all_text, main_content
 from recrawl.see.sniff import Media, sniff
 from recrawl.see.softerror import says_not_found
 
@@ -30,6 +31,8 @@ class SeenPage(NamedTuple):
     said: bytes = b""  # of HTML: all its text, character references unresolved
     main_text: str = ""
     words: int = 0
+    images: int = 0
+    tables: int = 0
     link_columns: LinkColumns = NO_LINKS
     canonical: str | None = None
     feeds: tuple[str, ...] = ()
@@ -71,8 +74,12 @@ def see_page(body: bytes, url: str, headers: Iterable[tuple[str, str]] = (), *, 
     try:
         return _see(body, url, headers, agent)
     except Exception as error:  # no page, however strange, may end a crawl
-        reason = f"{type(error).__name__}: {error}"[:200]
-        return SeenPage(url, Media.BINARY, "application/octet-stream", digest_of_bytes(body), unreadable=reason)
+        return unreadable_page(body, url, f"{type(error).__name__}: {error}"[:200])
+
+
+def unreadable_page(body: bytes, url: str, reason: str) -> SeenPage:
+    """Return what is known of a page that cannot be read: its bytes."""
+    return SeenPage(url, Media.BINARY, "application/octet-stream", digest_of_bytes(body), unreadable=reason)
 
 
 def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str) -> SeenPage:
@@ -96,7 +103,7 @@ def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str) 
             directives=directives,
         )
     decoded = decode(body, content_type)
-    exact = fingerprint(decoded.text)
+    exact = fingerprint(decoded.text.encode("utf-8", "replace"))
     return SeenPage(
         url=url,
         media=sniffed.media,
@@ -111,23 +118,24 @@ def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str) 
 
 
 def _see_html(body: bytes, url: str, content_type: str, lied: bool, directives: Directives, agent: str) -> SeenPage:
-    decoded = decode(body, content_type)
-    document = read_html(decoded.text, url)
-    main = main_text(document)
-    exact = fingerprint(main)
+    source, charset = as_utf8(body, content_type)
+    document = read_html(source, url)
+    main, source = main_content(document.scanned)
     words = document.scanned.words
     return SeenPage(
         url=url,
         media=Media.HTML,
         content_type="text/html",
-        digest=exact,
+        digest=fingerprint(source),
         type_lied=lied,
-        charset=decoded.charset,
+        charset=charset,
         title=document.title,
         heading=document.heading,
         said=document.scanned.said,
         main_text=main,
         words=words,
+        images=document.scanned.images,
+        tables=document.scanned.tables,
         link_columns=document.link_columns,
         canonical=document.canonical,
         feeds=document.feeds,

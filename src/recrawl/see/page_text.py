@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recrawl.see.markup.html import Document
-from recrawl.see.markup.references import plain
+from recrawl.see.markup.references import plain, resolved
 from recrawl.see.markup.scan import Scanned
 
 _FEWEST_WORDS = 25
@@ -16,17 +15,20 @@ def all_text(said: bytes) -> str:
     return plain(said).strip()
 
 
-def main_text(document: Document) -> str:
-    """Return the words of the main content: no navigation, headers, footers, ad slots, nothing hidden.
+def main_content(scanned: Scanned) -> tuple[str, bytes]:
+    """Return the words of the main content, as text and in UTF-8: no navigation, headers, footers, ads, nothing hidden.
 
     If the page has a <main>, only what is in it counts. A page that is mostly navigation (an index, a link list) has no
     main content in this sense; there, all its text is what it says.
     """
-    return plain(_sifted(document.scanned) or document.scanned.said).strip()
+    source = resolved(_sifted(scanned) or scanned.said).strip()
+    text = source.decode("utf-8", "replace")
+    main = text.strip()  # of white space beyond ASCII, too
+    return main, source if len(main) == len(text) else main.encode("utf-8", "replace")
 
 
 def main_markup(scanned: Scanned) -> bytes:
-    """Return the markup of the main content, chosen as in `main_text`: whole elements are left out of it."""
+    """Return the markup of the main content, chosen as in `main_content`: whole elements are left out of it."""
     if not _sifted(scanned):
         return scanned.source
     return b"\n".join([scanned.source[start:end] for _, _, start, end in scanned.spans])

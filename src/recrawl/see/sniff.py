@@ -66,7 +66,7 @@ class Sniffed(NamedTuple):
 def sniff(body: bytes, content_type: str = "") -> Sniffed:
     """Decide what a body is from its first bytes and its declared type."""
     declared = content_type.partition(";")[0].strip().lower()
-    if not body.strip():
+    if not body or body.isspace():
         return Sniffed(Media.EMPTY, declared, False)
     said = _media_of(declared)
     head = body[:_LOOK_BYTES]

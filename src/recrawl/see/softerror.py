@@ -18,13 +18,23 @@ _SAYS_SO = re.compile(
     r"gefunden|nicht\W+gefunden|page\W+(?:non\W+trouvée|introuvable)|página\W+no\W+(?:encontrada|existe)|no\W+encontrad[oa]"
     r"|não\W+encontrad[ao]|pagina\W+non\W+trovata|не\W+найден|ページが見つかりません|找不到|不存在"
 )
+_NEEDED = frozenset(
+    {"404", "410", "found", "find", "exist", "available", "moved", "deleted", "expired", "gefunden", "introuvable"}
+    | {"encontrad", "trovata"}
+)
 _STRONG = re.compile(r"(?i)^\W*(?:error\W*)?(?:404|410)\b|\b(?:404|410)\W*$|not\W+found\W*$|^\W*not\W+found")
 
 
 def says_not_found(title: str, heading: str, words: int) -> bool:
     """Whether a short page's title or main heading says that there is nothing here."""
-    if words > MAX_WORDS:
+    if words > MAX_WORDS or not (_may_say_so(title) or _may_say_so(heading)):
         return False
     if any(_STRONG.search(place) for place in (title, heading)):
         return True
     return bool(_SAYS_SO.search(heading)) or (bool(_SAYS_SO.search(title)) and words < MAX_WORDS // 2)
+
+
+def _may_say_so(text: str) -> bool:
+    """Whether a pattern could match, at a tenth of its cost; beyond ASCII, letters have more than two cases."""
+    low = text.lower()
+    return not text.isascii() or any(word in low for word in _NEEDED)

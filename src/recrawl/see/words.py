@@ -1,4 +1,4 @@
-"""Bags of hashed words, counted fast: the same words and buckets as the `terms` table of a recording.
+"""PageBags of hashed words, counted fast: the same words and buckets as the `terms` table of a recording.
 
 Words are runs of letters and digits, lower-cased; a word's bucket is the CRC-32 of its UTF-8 bytes modulo 2**18. Two
 words in one bucket are counted as one; of a page's thousand words about four meet another's bucket.
@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from threading import local
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray
+from recrawl.columns import BoolArray, ByteArray
 from recrawl.compiled import kernel
 
 BUCKETS = 2**18
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = 32
+_scratch = local()
 
 Codes = npt.NDArray[np.uint32]
 Buckets = npt.NDArray[np.int32]
@@ -47,6 +49,22 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+STOP_WORDS = (  # noqa: SIM905, as one text it can be read
+    "a about above after again against all also am an and any are as at be because been before being below "
+    "between both but by can could did do does doing down during each few for from further had has have having he "
+    "her here hers herself him himself his how i if in into is it its itself just me more most my myself no nor not "
+    "now of off on once only or other our ours ourselves out over own same she should so some such than that the "
+    "their theirs them themselves then there these they this those through to too under until up very was we "
+    "were what when where which while who whom why will with would you your yours yourself yourselves s t d ll m re ve"
+).split()
+
+
+@cache
+def stop_buckets() -> Buckets:
+    """Return the buckets of words that are on every English page and tell pages apart by nothing, ascending."""
+    return np.unique(np.array([bucket_of(word) for word in STOP_WORDS], dtype=np.int32))
+
+
 @lru_cache(maxsize=200_000)
 def bucket_of(word: str) -> int:
     """Return the bucket of one lower-case word (or of several with spaces between)."""
@@ -60,8 +78,31 @@ def bag_of(text: str, buckets: int = BUCKETS) -> Bag:
     """
     if not text:
         return NO_WORDS
-    codes = np.frombuffer(text.lower().encode("utf-32-le", "replace"), dtype=np.uint32)
-    return Bag(*_count(codes, letters_and_digits(), _crc_table(), buckets))
+    small = text.lower()
+    if small.isascii():
+        return Bag(
+            *_count(np.frombuffer(small.encode(), np.uint8), letters_and_digits(), _crc_table(), _blank(buckets))
+        )
+    codes = np.frombuffer(small.encode("utf-32-le", "replace"), dtype=np.uint32)
+    return Bag(*_count(codes, letters_and_digits(), _crc_table(), _blank(buckets)))
+
+
+def _blank(buckets: int) -> Counts:
+    """Return zeros to count in, one array per thread: `_count` leaves them as it found them."""
+    held: dict[int, Counts] = _scratch.__dict__.setdefault("held", {})
+    if buckets not in held:
+        held[buckets] = np.zeros(buckets, dtype=np.int32)
+    return held[buckets]
+
+
+def pack_bag(bag: Bag) -> bytes:
+    """Return a bag in few bytes, about two per distinct word."""
+    return bytes(_pack(bag.bucket, bag.count))
+
+
+def unpack_bag(packed: bytes) -> Bag:
+    """Return the bag that was packed."""
+    return Bag(*_unpack(np.frombuffer(packed, dtype=np.uint8)))
 
 
 @cache
@@ -80,25 +121,26 @@ def _crc_table() -> Codes:
 
 
 @kernel
-def _count(codes: Codes, letters: BoolArray, table: Codes, buckets: int) -> tuple[Buckets, Counts]:
-    held = np.zeros(buckets, dtype=np.int32)
+def _count(codes: Codes | ByteArray, letters: BoolArray, table: Codes, held: Counts) -> tuple[Buckets, Counts]:
     used = np.empty(len(codes) // 2 + 1, dtype=np.int32)
     n = 0
     crc, open_word = np.uint32(0xFFFFFFFF), False
     for i in range(len(codes) + 1):
-        code = codes[i] if i < len(codes) else np.uint32(_SPACE)
+        code = np.uint32(codes[i]) if i < len(codes) else np.uint32(_SPACE)
         if letters[code]:
             crc, open_word = _feed(crc, code, table), True
             continue
         if open_word:
-            bucket = (crc ^ np.uint32(0xFFFFFFFF)) % np.uint32(buckets)
+            bucket = (crc ^ np.uint32(0xFFFFFFFF)) % np.uint32(len(held))
             if held[bucket] == 0:
                 used[n] = bucket
                 n += 1
             held[bucket] += 1
             crc, open_word = np.uint32(0xFFFFFFFF), False
     found = np.sort(used[:n])
-    return found, held[found]
+    count = held[found]
+    held[found] = 0
+    return found, count
 
 
 @kernel
@@ -121,3 +163,53 @@ def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
 @kernel
 def _byte(crc: np.uint32, byte: np.uint32, table: Codes) -> np.uint32:
     return table[(crc ^ byte) & np.uint32(0xFF)] ^ (crc >> np.uint32(8))
+
+
+@kernel
+def _pack(bucket: Buckets, count: Counts) -> ByteArray:
+    """Write the step to each bucket, doubled, and 1 more where a count above 1 follows; seven bits per byte."""
+    out = np.empty(10 * len(bucket), dtype=np.uint8)
+    n, before = 0, 0
+    for i in range(len(bucket)):
+        n = _put(out, n, (bucket[i] - before) * 2 + (1 if count[i] > 1 else 0))
+        if count[i] > 1:
+            n = _put(out, n, count[i])
+        before = bucket[i]
+    return out[:n]
+
+
+@kernel
+def _put(out: ByteArray, n: int, value: int) -> int:
+    while value >= 128:
+        out[n] = 128 | (value & 127)
+        value >>= 7
+        n += 1
+    out[n] = value
+    return n + 1
+
+
+@kernel
+def _unpack(packed: ByteArray) -> tuple[Buckets, Counts]:
+    bucket, count = np.empty(len(packed), dtype=np.int32), np.ones(len(packed), dtype=np.int32)
+    n, i, before = 0, 0, 0
+    while i < len(packed):
+        step, i = _get(packed, i)
+        before += step >> 1
+        bucket[n] = before
+        if step & 1:
+            count[n], i = _get(packed, i)
+        n += 1
+    return bucket[:n].copy(), count[:n].copy()
+
+
+@kernel
+def _get(packed: ByteArray, i: int) -> tuple[int, int]:
+    value, shift = 0, 0
+    while i < len(packed):
+        byte = int(packed[i])
+        value |= (byte & 127) << shift
+        shift += 7
+        i += 1
+        if byte < 128:
+            break
+    return value, i

@@ -1,6 +1,6 @@
 """A recorded web that answers visits from exact change times.
 
-The world holds the truth; the crawler's memory only gets what visits show. `stale_since` and `died` are for the
+The world has the truth; the crawler's memory only gets what visits show. `stale_since` and `died` are for the
 measures and the clairvoyant policies alone.
 
 What a visit at time t shows of a page whose copy is from time s (of this crawler's last visit):
@@ -10,7 +10,8 @@ What a visit at time t shows of a page whose copy is from time s (of this crawle
                    and page, since a word may come and go; the number of changes where words were not counted
     new links      targets that the page links to at t and did not at s; without link times the sum over those changes
                    of the links that each added, which counts a target again if it was taken away and put back
-    significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them
+    significant    whether one of those changes has a chi-squared p-value below 0.05, where the recording has them;
+                   a change without one (NaN) counts where the words before and after have a cosine below 1/2
     length         the number of words of a version that is new to the crawler, where the recording has it
     words          on demand, a hashed vector of the version that stands at t, where the recording has words
     discovered     targets of a page seen CHANGED or for the FIRST time, alive at t, unknown to this crawler before
@@ -37,19 +38,20 @@ from recrawl.simulate.recorded_links import Outlinks
 from recrawl.visits import Outcome, Visits
 
 SIGNIFICANT = 0.05  # p-values below this
+UNLIKE = 0.5  # cosine below this, of versions without a p-value
 Changes = tuple[IntArray, IntArray, FloatArray]  # by page the first change not seen, and the end; by change its day
 
 _UNCHANGED, _CHANGED, _FIRST, _GONE, _FAILED = (int(outcome) for outcome in Outcome)
 
 
 class RecordedWorld:
-    """One crawler's view of a recording: remembers which version of each page this crawler has.
+    """One crawler's view of a recording, with the version of each page that this crawler has.
 
     Pages born during the window become known with `discover="links"` when a visit shows a link to them, and with
     `discover="birth"` at the end of the cycle in which they are born. `links` says whether visits compare links
     exactly: that needs the links table, costs a pass over the links of every changed page visited, and is done by
     default only where pages may be discovered by it. Without it new links are counted from the changes. Without
-    `copies` the crawler knows of the pages that exist when the window opens but has yet to fetch them, as a live one.
+    `copies` the pages that exist when the window opens are known but not yet fetched, as in a live crawl.
     """
 
     under_way = 0  # every visit is answered at once
@@ -71,8 +73,8 @@ class RecordedWorld:
         self._has_copy: BoolArray = known & copies
         self.stale_since: FloatArray = np.full(len(recording), np.inf)  # inf too where there is no copy
         self._heard_of = known.copy()
-        held = np.flatnonzero(self._has_copy)
-        self._take_copies(held, np.full(len(held), _FIRST, dtype=np.uint8), self.start)
+        copied = np.flatnonzero(self._has_copy)
+        self._take_copies(copied, np.full(len(copied), _FIRST, dtype=np.uint8), self.start)
         born_later = np.flatnonzero(~known)
         self._coming = born_later[np.argsort(self._born[born_later], kind="stable")]  # not yet announced
         self._tested: IntArray | None = None  # 1 for significant changes, read when first asked for
@@ -102,7 +104,7 @@ class RecordedWorld:
         return Opening(announced=born)
 
     def visit(self, pages: PageIds, at: float) -> Visits:
-        """Answer visits at `at` and remember what this crawler has now seen."""
+        """Answer visits at `at` and update this crawler's copies."""
         outcome = _outcomes(pages, at, self.stale_since, self._has_copy, self._born, self.died)
         size = np.zeros(len(pages))
         for column in self._size_columns:
@@ -128,16 +130,16 @@ class RecordedWorld:
             return None
         found = np.zeros(len(pages), dtype=np.int32)
         if self._tested is None:
-            self._tested = (self.recording.change("chi2_p") < SIGNIFICANT).astype(np.int32)
+            self._tested = significant_changes(self.recording).astype(np.int32)
         _add_up(pages, outcome, at, self._changes, self._tested, found)
         return np.asarray(found > 0)
 
     def _length(self, pages: PageIds, outcome: ByteArray) -> FloatArray | None:
         words = self._copies.of_pages("words", pages)
-        told = outcome == _FIRST
+        shown = outcome == _FIRST
         if self.recording.has_change("words"):
-            told |= outcome == _CHANGED
-        return None if words is None else np.where(told, words, np.nan)
+            shown |= outcome == _CHANGED
+        return None if words is None else np.where(shown, words, np.nan)
 
     def _words(self, pages: PageIds, at: float) -> npt.NDArray[np.float32]:
         return words_of(self.recording).rows(pages, at)
@@ -177,6 +179,15 @@ class RecordedWorld:
         _see(pages, outcome, at, self._changes, self.died, self._has_copy, self.stale_since)
         first = pages[outcome == _FIRST]
         self._before[first] = self._seen[first]  # there was no copy before
+
+
+def significant_changes(recording: Recording) -> BoolArray:
+    """Which changes the recording's chi-squared test calls significant; where there was no test, the cosine decides."""
+    p = recording.change("chi2_p")
+    found = np.asarray(p < SIGNIFICANT)
+    if recording.has_change("cosine"):
+        found |= np.isnan(p) & (recording.change("cosine") < UNLIKE)
+    return found
 
 
 @kernel

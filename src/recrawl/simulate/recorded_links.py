@@ -1,4 +1,4 @@
-"""What visits show of a recorded web's links: which are new against our copies, and which lead to unknown pages."""
+"""Links of a recorded web as visits show them: which are new against our copies, and which lead to unknown pages."""
 
 from __future__ import annotations
 

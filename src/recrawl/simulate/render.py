@@ -1,6 +1,6 @@
 """Turn a recording's pages into HTML, as they were at any time.
 
-What the words are is invented, but every change of the recording shows in the text, every link interval shows as a link
+The words are invented, but every change of the recording shows in the text, every link interval shows as a link
 and a version is always the same bytes: the rendering is a function of the page, its version and the links alone.
 """
 

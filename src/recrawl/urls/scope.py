@@ -9,7 +9,7 @@ from functools import cached_property
 
 from recrawl.errors import InputError
 from recrawl.urls.traps import trap_of
-from recrawl.urls.url import host_of, normalise, registrable_domain
+from recrawl.urls.url import host_of, normalise
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,6 @@ class Scope:
             or (bool(self.prefixes) and href.startswith(self.prefixes))
             or any(_matches(pattern, href) for pattern in self.patterns)
         )
-
-
-def scope_of_seeds(seeds: list[str]) -> Scope:
-    """Return the scope that a list of seeds implies: the registrable domains they lie on."""
-    domains = sorted({registrable_domain(host_of(href)) for href in seeds})
-    return Scope(hosts=tuple(f"*.{domain}" for domain in domains))
 
 
 _COMPILED: dict[str, re.Pattern[str]] = {}

@@ -95,6 +95,16 @@ def _shape(segment: str) -> str:
     return _DIGITS.sub("{n}", segment)
 
 
+@dataclass(frozen=True)
+class TrapSettings:
+    """How many pages may be discovered: what bounds traps."""
+
+    per_template: int = 10_000  # pages whose URLs have the same shape: /calendar/{n}/{n}
+    waiting_per_host: int = 10_000  # pages of a host that were discovered and not visited yet
+    per_domain: int = 1_000_000  # pages of a registrable domain
+    hosts_per_domain: int = 1_000
+
+
 @dataclass
 class DiscoveryBudget:
     """How many pages may be discovered per URL template and per registrable domain, and hosts per domain.
@@ -142,9 +152,10 @@ class DiscoveryBudget:
     def admit(self, href: str) -> bool:
         """Count a newly discovered URL; False, with the reason counted in `refused`, where a budget is spent."""
         host = host_of(href)
+        if self._waiting[host] >= self.waiting_per_host:  # first, as it is the cheapest: pages have thousands of links
+            self.refused["pages of the host that wait for a visit"] += 1
+            return False
         domain = registrable_domain(host)
-        template = template_of(href)
-        bounded = "{" in template or "?" in template
         hosts = self._hosts.setdefault(domain, set())
         if host not in hosts and len(hosts) >= self.hosts_per_domain:
             self.refused["hosts of the domain"] += 1
@@ -152,9 +163,8 @@ class DiscoveryBudget:
         if self._domains[domain] >= self.per_domain:
             self.refused["pages of the domain"] += 1
             return False
-        if self._waiting[host] >= self.waiting_per_host:
-            self.refused["pages of the host that wait for a visit"] += 1
-            return False
+        template = template_of(href)
+        bounded = "{" in template or "?" in template
         if bounded and self._templates[template] >= self.per_template:
             self.refused["pages of the template"] += 1
             return False

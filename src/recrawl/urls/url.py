@@ -17,7 +17,6 @@ from publicsuffixlist import PublicSuffixList
 MAX_URL_CHARS = 2083
 _MAX_INPUT_CHARS = 4 * MAX_URL_CHARS  # a URL may shrink while it is normalised, but not by this much
 
-SCHEMES = frozenset({"http", "https"})
 
 # Ports on which other protocols listen: the Fetch standard's "bad ports", below 1024 and above.
 DENIED_PORTS = frozenset(

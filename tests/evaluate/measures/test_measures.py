@@ -1,6 +1,6 @@
 """Every measure against a crawl of four pages that can be followed by hand.
 
-Cycles of a day, a warm-up of one, two visits a cycle. Page 0 changes at 1.25, 2.5 and 2.75, page 1 at 1.5, page 2
+Cycles of a day, a warm-up of one, two visits per cycle. Page 0 changes at 1.25, 2.5 and 2.75, page 1 at 1.5, page 2
 never, page 3 at 0.5, and dies at 3.25. The crawler visits
 
     cycle 2 (at day 2): page 2 (unchanged), page 0 (stale since 1.25)      stale pages: 0, 1

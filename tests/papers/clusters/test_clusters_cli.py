@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
+from recrawl.papers.clusters.clusters_findings import judged
+from recrawl.papers.clusters.clusters_protocol import ClustersProtocol
+from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
 
 
@@ -29,9 +32,31 @@ def test_all_parts_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    "wrong", [["--parts", "colours"], ["--clusters", "0"], ["--queries", "nowhere.txt"], ["--warmup", "99"]]
+    "wrong", [["--parts", "colours"], ["--repeats", "0"], ["--queries", "nowhere.txt"], ["--warmup", "99"]]
 )
 def test_what_cannot_be_run_is_said(wrong: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """One line on standard error and exit code 2."""
     assert main(["experiment", "clusters", str(THREE_SITES), *wrong]) == 2
     assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_budget_of_few_visits_per_cluster_is_not_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a cluster gets fewer visits than two of the smallest samples, no finding has a verdict."""
+    options = "--quick --days 84 --cycles 28d --budgets 20 --pages 150 --queries 5 --parts policies --clusters 10"
+    assert main(["experiment", "clusters", str(THREE_SITES), *options.split()]) == 0
+    shown = capsys.readouterr().out
+    assert "every budget leaves fewer than 8 visits per cluster" in shown
+
+
+def test_verdicts_need_significant_tests() -> None:
+    """All better: yes; none differs: too small; some worse and none better: no; else in part."""
+    verdicts = [judged("q", "c", tests).verdict for tests in ([3.0, 4.0], [1.0, -1.0], [-3.0, 1.0], [3.0, -3.0])]
+    assert verdicts == ["yes", "too small to judge", "no", "in part"]
+
+
+def test_clusters_are_in_proportion_to_the_papers() -> None:
+    """A cluster has about 3,000 pages, as in the paper; there are at least 5 and at most 100; a given number stands."""
+    held = Recording.open(THREE_SITES)
+    assert ClustersProtocol().settled(held).clusters == 5
+    assert ClustersProtocol(clusters=7).settled(held).clusters == 7
+    assert ClustersProtocol().warmup == 0

@@ -15,7 +15,7 @@ from recrawl.papers.experts.snapshots import Snapshots, bags_of, behaviour_flips
 from recrawl.policies.experts.svm import platt, polynomial, solve
 from recrawl.recording.recording import Recording
 from recrawl.see.change import ChangeRule
-from support.small_recordings import tables
+from support.small_recordings import following_pages, tables
 
 
 def pages_of(texts: list[str], version: list[list[int]]) -> Snapshots:
@@ -200,3 +200,29 @@ def test_snapshots_of_a_recording() -> None:
         snapshots_of(recording, 9.0)
     with pytest.raises(InputError, match="any"):
         snapshots.changed("some")
+
+
+def test_the_page_as_its_own_expert_is_the_single_expert() -> None:
+    """Among the experts of a page the page itself decides exactly as the single expert (2D) does."""
+    snapshots = snapshots_of(Recording.from_arrays(following_pages()))
+    council = Describer(snapshots, snapshots.changed(), Window()).council(0, np.array([1]))
+    steps = judgeable(council, 15)
+    said = decisions(council, steps, 15, 1.0, ensembles=False)
+    assert np.array_equal(said[4], said[SINGLE])
+
+
+def test_the_interval_moves_the_label() -> None:
+    """With sigma 3 the label lies three steps after the features, and no example's label lies after the present."""
+    snapshots = snapshots_of(Recording.from_arrays(following_pages()))
+    changed = snapshots.changed()
+    council = Describer(snapshots, changed, Window(1, 3)).council(0, np.array([1]))
+    steps = judgeable(council, 10)
+    assert council.ahead == 3
+    assert steps.max() + 3 <= snapshots.steps
+    before = decisions(council, steps[:5], 10, 1.0, ensembles=False)
+    changed = changed.copy()
+    changed[:, int(steps[4]) + 1 :] ^= True  # another future
+    other = Describer(snapshots, changed, Window(1, 3)).council(0, np.array([1]))
+    np.testing.assert_array_equal(decisions(other, steps[:5], 10, 1.0, ensembles=False), before)
+    beside = Describer(snapshots, changed, Window(), beside=True).council(0, np.array([1]))
+    assert beside.numbers.shape[2] == 2 * Window().own + Window().related

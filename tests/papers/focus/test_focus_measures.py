@@ -6,7 +6,7 @@ import numpy as np
 
 from recrawl.focus.crawl_graph import make_graph
 from recrawl.focus.simulator import FocusedCrawl
-from recrawl.papers.focus.focus_protocol import cohesiveness, distance_histogram, harvest_curve, mean_distance, recall
+from recrawl.papers.focus.focus_measures import cohesiveness, harvest_curve, histogram, recall
 
 
 def urls(count: int) -> np.ndarray:
@@ -28,6 +28,5 @@ def test_measures_by_hand() -> None:
     assert cohesiveness(graph, crawl, 4, seeds) == (3 / 3, 4 / 4)
     # after two pages the community is {0}: 0 and 2 have no links into it
     assert cohesiveness(graph, crawl, 2, seeds) == (0.0, 0.0)
-    every, of_good = distance_histogram(crawl, 4, distance)
+    every, of_good = histogram(distance[crawl.pages], crawl.good)
     assert (every.tolist(), of_good.tolist()) == ([1, 2, 1], [1, 1, 1])
-    assert mean_distance(crawl, 4, distance) == 1.0

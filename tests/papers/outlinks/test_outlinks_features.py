@@ -9,6 +9,7 @@ from recrawl.errors import InputError
 from recrawl.features.newlinks import Targets, new_links
 from recrawl.features.related import NONE, Related, related
 from recrawl.features.semantic import semantic_vectors
+from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, PAGE, Feature, around, back, features, matrix, mean_back
 from recrawl.recording.recording import Recording
@@ -117,7 +118,7 @@ def test_sets_grow_with_history(history: int) -> None:
     some = min(history, 1)
     assert sizes["SP"] == 7
     assert sizes["SN"] == 4 + 7
-    assert sizes["DP"] == (4 + 2) * history + 2 * some
+    assert sizes["DP"] == (5 + 2) * history + 2 * some
     assert sizes["DN"] == (4 + 2) * history + 2 * some + 2
     chosen = features(("SP", "SN", "DP", "DN"), history)
     assert len({feature.name for feature in chosen}) == len(chosen)
@@ -209,3 +210,24 @@ def test_features_do_not_see_the_future() -> None:
         for web in (made, another_future(made, 21.0))
     )
     assert np.array_equal(told, altered, equal_nan=True)
+
+
+def test_text_quality_is_of_all_words_of_the_version() -> None:
+    """From the text of each version; from the kept terms only where they are all words; else it is not known."""
+    made = tables(14.0, [[5.0], [], []])
+    made["texts"] = {
+        "page_id": np.array([0, 0]),
+        "day": np.array([0.0, 5.0]),
+        "text": np.array(["one two three", "one one one one"], dtype=object),
+    }
+    lists = {name: np.empty(3, dtype=object) for name in ("bucket", "count")}
+    for row, (bucket, count) in enumerate([([1], [1]), ([1, 2], [1, 2]), ([1, 2], [1, 2])]):
+        lists["bucket"][row], lists["count"][row] = np.array(bucket), np.array(count)
+    made["terms"] = {"page_id": np.arange(3), "when": np.array(["start"] * 3, dtype=object), **lists,
+                     "total": np.array([3, 3, 500])}  # fmt: skip
+    held = Recording.from_arrays(made)
+    times = np.array([0.0, 7.0, 14.0])
+    crawls = Crawls(held, times, texts=CrawledTexts(held, times, None))
+    assert crawls.quality(0)[:2].tolist() == pytest.approx([1.0, np.log(3) / np.log(4)])
+    assert crawls.quality(1)[0] == pytest.approx(np.log(2) / np.log(5))
+    assert np.isnan(crawls.quality(0)[2])

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from recrawl.errors import InputError, UnknownNameError
 from recrawl.papers.outlinks.agreement import POINTS, area, precision_curve, ranks, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Options, classify, grid, has_ngboost, regress, tune
+from recrawl.papers.outlinks.link_learners import Options, _staged, classify, cross_validate, grid, has_ngboost, regress
 from recrawl.policies.links.linkmean import LinkMean
 
 FEW = Options(trees=30, leaf=5, rate=0.1)
@@ -80,15 +80,36 @@ def test_bad_learners(monkeypatch: pytest.MonkeyPatch) -> None:
         regress("ngboost", made, target, FEW, 0)
 
 
-def test_tuning_takes_the_best_on_the_development_set() -> None:
-    """Of the paper's settings the one with the highest score is taken; with one choice nothing is trained."""
+@pytest.mark.parametrize("learner", ["extratrees", "histgb"])
+def test_tuning_takes_the_best_by_cross_validation(learner: str) -> None:
+    """Of the settings the one with the highest mean score over the folds is taken: leaves of 500 rows learn nothing."""
     made, target = rows()
-    choices = [Options(5, 500, 0.1), FEW]
-    train = lambda options: regress("extratrees", made, target, options, 0)  # noqa: E731
-    assert tune(train, choices, made, lambda p: -float(((p - target) ** 2).mean())) == FEW
-    assert tune(None, [FEW], made, lambda p: 0.0) == FEW  # type: ignore[arg-type]
+    choices = [Options(5, 500, 0.1), Options(20, 2, 0.1)]
+    best, score = cross_validate(learner, made, target, choices, lambda t, p: -float(((p - t) ** 2).mean()))
+    assert best == choices[1]
+    assert score > -float(target.var())
+
+
+def test_the_grid_is_the_papers() -> None:
+    """Leaves, rates and 200 to 500 trees are tuned; natural gradient boosting is at its package's defaults."""
     assert {options.leaf for options in grid("extratrees")} == {2, 10, 25}
-    assert {options.rate for options in grid("histgb")} == {0.02, 0.05, 0.1}
+    assert {options.rate for options in grid("histgb")} == {0.02, 0.04, 0.1}
+    assert {options.trees for options in grid("lightgbm")} == {200, 300, 400, 500}
+    assert grid("ngboost") == [Options(500, 1, 0.01)]
+    assert len(grid("histgb", tune=False)) == 1
+
+
+def test_fewer_trees_are_the_first_of_more() -> None:
+    """One ensemble serves every number of trees: its first trees predict as an ensemble of that size."""
+    made, target = rows()
+    for learner in ("extratrees", "histgb", "poisson"):
+        few = regress(learner, made, target, Options(5, 10, 0.1), 0).predict(made)
+        staged = _staged(learner, made, target, Options(20, 10, 0.1), 0, 1)
+        assert staged(made, 5) == pytest.approx(few)
+    present = target > np.median(target)
+    for learner in ("extratrees", "lightgbm"):
+        few = classify(learner, made, present, Options(5, 10, 0.1), 0).predict(made)
+        assert _staged(learner, made, present, Options(20, 10, 0.1), 0, 1)(made, 5) == pytest.approx(few)
 
 
 def test_the_mean_of_links_starts_from_its_prior() -> None:

@@ -9,10 +9,10 @@ from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.features.page_words import hashed, words_of
 from recrawl.policies.catalogue import make_policy
-from recrawl.policies.experts.expert_policy import NO_SIGNIFICANCE, NO_WORDS, Experts
+from recrawl.policies.experts.expert_policy import NO_WORDS, Experts
 from recrawl.policies.experts.visit_experts import related_pages, train
 from recrawl.policies.experts.visit_log import VisitLog, own_at, rate_of, related_at
-from recrawl.policy import Setting
+from recrawl.policy import NO_SIGNIFICANCE, Setting
 from recrawl.recording.recording import Recording
 from recrawl.see.words import bag_of
 from recrawl.simulate.recorded import RecordedWorld

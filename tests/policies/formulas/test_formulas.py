@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from recrawl.errors import InputError
 from recrawl.policies.formulas.closure import ADD, CUT, DIV, EXP, FUNCTIONS, LOG, MUL, POW, SUB, apply
 from recrawl.policies.formulas.expression import Expression, Tree
-from recrawl.policies.formulas.formula import NAMED, Formula, FormulaScorer, evaluate, load_formula, parse_formula
-from recrawl.policies.formulas.terminals import NAMES, SETS, columns
+from recrawl.policies.formulas.formula import Formula, FormulaScorer, evaluate, load_formula, parse_formula
+from recrawl.policies.formulas.published import NAMED
+from recrawl.policies.formulas.terminals import FORMS, NAMES, SETS, columns
 from support.handmade_memory import choice, remember
 
 numbers = st.floats(-CUT, CUT, allow_nan=False)
@@ -319,3 +320,34 @@ def test_an_estimator_as_a_formula_scores_like_the_policy() -> None:
     memory = remember("cucu", "cccc", "u.u.", "c...", "uuuc")
     score = FormulaScorer(Formula(Expression.of("CG"))).score(memory, 5.0)
     assert score.tolist() == np.asarray(estimators.probability(estimators.cg(memory), memory.waited())).tolist()
+
+
+def test_estimators_are_rates_or_chances() -> None:
+    """CG as printed in eq. 4 has no t; a saved formula keeps its form, and the paper's are taken with rates.
+
+    X = 2 of n = 4, t = 3: the rate is -ln(2.5 / 4.5), about .588, the chance 1 - exp(-3 * .588), about .829.
+    """
+    memory = remember("cucu..")
+    at = float(memory.cycle)
+    rate, chance = (FormulaScorer(Formula(Expression.of("CG"), form=form)).score(memory, at)[0] for form in FORMS)
+    assert rate == pytest.approx(-math.log(2.5 / 4.5))
+    assert chance == pytest.approx(1 - (2.5 / 4.5) ** memory.waited()[0])
+    assert parse_formula(Formula(Expression.of("CG"), form="rate").to_json()).form == "rate"
+    older = json.loads(Formula(Expression.of("CG")).to_json())
+    del older["form"]
+    assert parse_formula(json.dumps(older)).form == "chance"
+    assert (load_formula("t-cg").form, load_formula("all-ndcg-4", "chance").form) == ("rate", "chance")
+
+
+def test_cg_may_rank_by_its_rate_alone() -> None:
+    """A page that changed at 3 of 4 visits and was just visited, and one that changed at 1 of 2 and waits for two.
+
+    Eq. 4 prefers the first (-ln(1.5 / 4.5) to -ln(1.5 / 2.5)), the chance of a change by now the second:
+    1 - (1.5 / 2.5)**3 = .784 to 1 - 1.5 / 4.5 = .667.
+    """
+    histories = ("cccu", "cu..")
+    assert choice("cg(form=rate)", *histories, budget=1) == [0]
+    assert choice("cg", *histories, budget=1) == [1]
+    # Table 4's t * CG**2.72: 1.0986**2.72 = 1.29 to 3 * .5108**2.72 = .48 with rates; with chances .33 to 1.55
+    assert choice("gp(t-cg)", *histories, budget=1) == choice("gp:all-ndcg-4", *histories, budget=1) == [0]
+    assert choice("gp(t-cg, form=chance)", *histories, budget=1) == [1]

@@ -56,7 +56,7 @@ def test_the_pace_of_the_surroundings_shrinks_from_the_site_down() -> None:
     history.begin(np.arange(4), 0)
     pages, found = np.array([0, 2]), np.array([True, False])
     for cycle in range(1, 9):
-        evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        evidence.begin_cycle(np.unique(places.ids[:, 0]), cycle)
         evidence.update(pages, places.ids, found, np.ones(2), cycle)
         history.update(pages, found, cycle)
     history.last[:] = 8
@@ -74,8 +74,8 @@ def test_strengths_are_those_that_surprise_least() -> None:
     history.begin(pages, 0)
     prior, found = Prior(), pages % 2 == 0
     for cycle in range(1, 12):
-        evidence.begin_cycle(np.unique(places.ids[:, 0]))
-        prior.refit(places, evidence, history)
+        evidence.begin_cycle(np.unique(places.ids[:, 0]), cycle)
+        prior.refit(places, evidence, history, cycle)
         prior.fit(pages, found, places, evidence, history, cycle)
         evidence.update(pages, places.ids, found, np.ones(200), cycle)
         history.update(pages, found, cycle)
@@ -108,6 +108,7 @@ def test_groups_have_names_for_people() -> None:
     """A page's groups are said as its site, directories and file name."""
     assert group_names("docs/en/release-1.md") == [
         "this site", "/docs/en/", "/docs/", "/docs/en/", "pages named release-1.md",
+        "pages with addresses like word/word/word.md",
         "pages on this site that last changed when it did",
     ]  # fmt: skip
 

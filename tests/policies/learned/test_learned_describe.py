@@ -40,6 +40,16 @@ def test_pages_share_the_groups_of_their_path() -> None:
     assert not same(places, "name", 0, 1)
 
 
+def test_pages_alone_in_their_directories_share_the_shape_of_their_path() -> None:
+    """Years, numbers, dates and words are told apart; their values, and the names of directories, are not."""
+    places = placed(
+        "tools/a/x.md", "tools/b/y.md", "2021/05/post.md", "2020/11/other.md", "log/2020-11-05-x.md", "log/v2.1.md"
+    )  # fmt: skip
+    assert same(places, "shape", 0, 1)
+    assert same(places, "shape", 2, 3)
+    assert len(np.unique(places.ids[:, LEVELS.index("shape")])) == 4
+
+
 def test_an_index_page_stands_for_its_directory() -> None:
     """`a/b/index.md` is a page of `a`, beside `a/c.md`."""
     places = placed("a/b/index.md", "a/c.md")
@@ -109,7 +119,7 @@ def test_evidence_is_what_a_recount_gives(cycles: Rounds) -> None:
     around, last, visits = Evidence(), np.zeros(6, dtype=np.int64), []
     around.make_room(len(places), 6)
     for cycle, found in enumerate(cycles, start=1):
-        around.begin_cycle(np.unique(places.ids[:, 0]))
+        around.begin_cycle(np.unique(places.ids[:, 0]), cycle)
         pages = np.array([page for page, _ in found], dtype=np.int64)
         changed = np.array([change for _, change in found], dtype=np.bool_)
         around.update(pages, places.ids, changed, (cycle - last[pages]).astype(np.float64), cycle)
@@ -143,3 +153,16 @@ def test_pages_found_changed_together_share_a_cohort() -> None:
     places.regroup(pages, past)
     assert not same(places, "cohort", 0, 1)
     assert same(places, "cohort", 1, 2)
+
+
+def test_many_visits_of_one_cycle_count_as_few_and_are_forgotten() -> None:
+    """1,000 visits after one cycle count as 1,000 / (1 + 999 ALIKE); half of that is left after MEMORY cycles."""
+    around, ids = Evidence(), np.zeros((1_000, len(LEVELS)), dtype=np.int32)
+    around.make_room(1, 1_000)
+    ids[:, 1:] = -1
+    around.update(np.arange(1_000), ids[:, :1], np.arange(1_000) < 100, np.ones(1_000), 2)
+    counted = 1_000 / (1 + 999 * evidence.ALIKE)
+    assert math.isclose(evidence.pace(around.groups[0], 2.0, 0.0, 3.0), 0.1 * counted / (counted + 3.0))
+    around.begin_cycle(np.array([0]), 3)
+    later = 2.0 + evidence.MEMORY
+    assert math.isclose(evidence.pace(around.groups[0], later, 0.0, 3.0), 0.05 * counted / (counted / 2 + 3.0))

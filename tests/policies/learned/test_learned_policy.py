@@ -76,7 +76,7 @@ def test_budget_goes_where_neighbours_changed() -> None:
 
 
 def test_pages_that_fall_due_together_are_begun_early() -> None:
-    """Five pages that fall due in two cycles, with two visits a cycle: 5 - 2 * 2 = 1 must go now."""
+    """Five pages that fall due in two cycles, with two visits per cycle: 5 - 2 * 2 = 1 must go now."""
     everyone = np.ones(6, dtype=np.bool_)
     tie = np.arange(6, dtype=np.uint64)
     waited = np.array([8.0, 8.0, 8.0, 8.0, 8.0, 1.0])

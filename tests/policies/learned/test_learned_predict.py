@@ -141,11 +141,11 @@ def test_causes_are_said_in_words() -> None:
     }
     assert words("directory:share_now", values, GROUPS) == "4 of 6 pages in /blog/ visited this cycle had changed"
     assert words("name:share_since", values, GROUPS) == "no pages named a.md were visited since its last visit"
-    assert words("site:rate", values, GROUPS) == "pages on this site change 0.25 times a cycle"
+    assert words("site:rate", values, GROUPS) == "pages on this site change 0.25 times per cycle"
     assert words("since_change", values, GROUPS) == "no visit has found a change yet"
     assert words("t", values, GROUPS) == "last visited 1 cycle ago"
     assert words("words", values, GROUPS) == "it is 1,234 words long"
-    assert words("words", values | {"words": math.nan}, GROUPS) == "no visit has told how long it is"
+    assert words("words", values | {"words": math.nan}, GROUPS) == "its length is not known"
 
 
 def test_the_largest_causes_come_first() -> None:

@@ -58,7 +58,7 @@ def visited(rate: np.ndarray, cycles: int, seed: int) -> tuple[Places, Evidence,
     history.make_room(len(rate))
     history.begin(pages, 0)
     for cycle in range(1, cycles + 1):
-        evidence.begin_cycle(np.unique(places.ids[:, 0]))
+        evidence.begin_cycle(np.unique(places.ids[:, 0]), cycle)
         found = draw.random(len(rate)) < -np.expm1(-rate)
         evidence.update(pages, places.ids, found, np.ones(len(rate)), cycle)
         history.update(pages, found, cycle)
@@ -71,7 +71,7 @@ def test_two_kinds_of_pages_are_told_apart() -> None:
     places, evidence, history = visited(rate, 6, seed=1)
     prior = Prior()
     for _ in range(5):
-        prior.refit(places, evidence, history)
+        prior.refit(places, evidence, history, 7)
     weights = prior.rates.weights
     assert weights[4:8].sum() < 0.03  # .02 to .2 a cycle
     assert weights[8:10].sum() == pytest.approx(0.25, abs=0.03)  # .42 and .88
@@ -82,7 +82,7 @@ def test_the_average_page_has_the_weights_themselves() -> None:
     places, evidence, history = visited(np.full(500, 1.5), 4, seed=6)
     prior = Prior()
     for _ in range(5):
-        prior.refit(places, evidence, history)
+        prior.refit(places, evidence, history, 5)
     paces = np.array([prior.rates.pace, prior.rates.pace / 2.0])
     assert prior.rates.pace < 0.8  # of every visit, whether it found a change
     average, slower = prior.rates.scaled(paces)
@@ -97,7 +97,7 @@ def test_a_web_that_stands_still_has_a_chance_all_the_same() -> None:
     places, evidence, history = visited(np.zeros(2_000), 60, seed=7)
     prior, pages = Prior(), np.arange(2_000)
     for _ in range(3):
-        prior.refit(places, evidence, history)
+        prior.refit(places, evidence, history, 61)
         prior.fit(pages, pages == 0, places, evidence, history, 61)
     chance = prior.chance(pages, places, evidence, history, 61)
     assert ((chance > 0.0) & (chance < 0.01)).all()
@@ -107,7 +107,7 @@ def test_one_visit_a_page_leaves_the_weights_smooth() -> None:
     """A change may be luck or a fast page: no rate of the middle is ruled out."""
     places, evidence, history = visited(np.full(2_000, 0.3), 1, seed=2)
     prior = Prior()
-    prior.refit(places, evidence, history)
+    prior.refit(places, evidence, history, 2)
     assert prior.rates.weights[2:10].min() > 0.005
 
 
@@ -152,7 +152,7 @@ def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None
     places, evidence, history = visited(rate, 6, seed=3)
     prior, draw = Prior(), np.random.default_rng(4)
     for _ in range(6):
-        prior.refit(places, evidence, history)
+        prior.refit(places, evidence, history, 7)
     prior.fit(np.arange(1_000), draw.random(1_000) < -np.expm1(-rate), places, evidence, history, 7)
     assert prior.shape == FITTED
     chance = prior.chance(np.arange(1_000), places, evidence, history, 11)

@@ -12,7 +12,7 @@ from resiliparse.parse.html import HTMLTree  # type: ignore[import-untyped]
 from recrawl.see.markup.html import parse_refresh, read_html
 from recrawl.see.markup.references import attribute
 from recrawl.see.markup.scan import META, scan
-from recrawl.see.page_text import all_text, main_text
+from recrawl.see.page_text import all_text, main_content
 from recrawl.urls.url import Base, normalise
 
 TOKENS = st.sampled_from(
@@ -130,7 +130,7 @@ def test_titles_are_those_the_parser_finds(tokens: list[str]) -> None:
     assert page.title.split() == (tree_of(html).title or "").split()
     assert all(link.url.startswith("http") for link in page.links)
     all_text(page.scanned.said).encode()
-    main_text(page).encode()
+    main_content(page.scanned)[0].encode()
 
 
 @given(st.binary(max_size=300))
@@ -197,20 +197,20 @@ def test_boilerplate_is_not_main_content(boilerplate: str) -> None:
     """Navigation, headers, footers, asides, ads and what is hidden are left out, wherever they are."""
     other = boilerplate.format("Something <b>else</b>")
     page = read_html(f"{other}<div><p>{WORDS}</p>{other}<p>And more.</p></div>{other}", "http://a.example/")
-    assert main_text(page).split() == [*WORDS.split(), "And", "more."]
+    assert main_content(page.scanned)[0].split() == [*WORDS.split(), "And", "more."]
 
 
 def test_main_is_the_main_content() -> None:
     """Where there is a <main>, what is outside it is not; headers inside an article are content."""
     html = f"<p>Before</p><main class=menu><article><header><h1>Title</h1></header>{WORDS}</article></main><p>After</p>"
-    assert main_text(read_html(html, "http://a.example/")).split() == ["Title", *WORDS.split()]
+    assert main_content(read_html(html, "http://a.example/").scanned)[0].split() == ["Title", *WORDS.split()]
 
 
 def test_pages_without_main_content_are_all_content() -> None:
     """A page that is all navigation, or whose navigation is never closed, is taken as a whole."""
     html = f"<nav>{WORDS}<p>More"
     page = read_html(html, "http://a.example/")
-    assert main_text(page) == all_text(page.scanned.said)
+    assert main_content(page.scanned)[0] == all_text(page.scanned.said)
 
 
 def test_deep_pages_are_read_to_the_end() -> None:

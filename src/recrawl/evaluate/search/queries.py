@@ -34,8 +34,8 @@ def read_queries(path: str | Path) -> list[Query]:
     """Read one query per line; lines without a word are skipped."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"queries {path}: {getattr(wrong, 'strerror', None) or 'not UTF-8 text'}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"queries {path}: {getattr(error, 'strerror', None) or 'not UTF-8 text'}") from None
     queries = [query_of(line) for line in lines if split_words(line)]
     if not queries:
         raise InputError(f"queries {path}: there is no query in it; write one per line")

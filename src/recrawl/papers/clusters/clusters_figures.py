@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from recrawl.evaluate.statistics import interval
 from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import budget_word
@@ -71,7 +72,13 @@ def figure4(sheet: Sheet, experiment: ClustersExperiment) -> Figure:
         def at(policy: str, cycle: float = cycle, what: str = what) -> list[float]:
             return [mean(getattr(experiment.runs[cycle, budget, policy], what)) for budget in budgets]
 
-        grouped(axis, [budget_word(budget) for budget in budgets], {policy: at(policy) for policy in policies}, colours)
+        drawn = {policy: at(policy) for policy in policies}
+        bars = grouped(axis, [budget_word(budget) for budget in budgets], drawn, colours)
+        for policy, made in zip(policies, bars, strict=True):
+            runs = [experiment.runs[cycle, budget, policy] for budget in budgets]
+            half = np.nan_to_num([interval(run.seeds[what]).half if what in run.seeds else np.nan for run in runs])
+            x = [bar.get_x() + bar.get_width() / 2 for bar in made]
+            axis.errorbar(x, drawn[policy], half, fmt="none", ecolor=MUTED, elinewidth=0.8)
         for b, top in enumerate(at(IDEAL)):
             if not np.isnan(top):
                 axis.plot([b - 0.45, b + 0.45], [top, top], color=MUTED, linestyle="--", linewidth=1.2)
@@ -112,6 +119,8 @@ PLOTS = {
         figure3, "ChangeRatio of cluster-level sampling cycle by cycle, with the four weights of past changes."
     ),
     "figure4": Plot(
-        figure4, "All policies by cycle length and budget; dashed: all fresh. Axes that do not begin at 0 say so."
+        figure4,
+        "All policies by cycle length and budget, with 95% intervals over the seeds; dashed: all fresh. Axes that "
+        "do not begin at 0 say so.",
     ),
 }

@@ -9,7 +9,8 @@ cold      pages born in the window: what their cluster's estimate does for them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any
@@ -24,7 +25,9 @@ from recrawl.evaluate.measures.ranking import ChangeRate
 from recrawl.evaluate.measures.view import CycleView
 from recrawl.evaluate.search.queries import Query, draw_queries
 from recrawl.evaluate.search.search_quality import Searcher, SearchQuality, quality_of
+from recrawl.evaluate.statistics import mean_of
 from recrawl.features.bisection import bisect
+from recrawl.papers.base import domains_of
 from recrawl.papers.clusters.elbow import NUMBERS, CrossValidation, cross_validate
 from recrawl.plan import Plan
 from recrawl.policies.clusters.page_features import SETS, PageFeatures
@@ -43,35 +46,48 @@ IDEAL = "ideal"  # every copy is the live page
 COLD = ("cls-nad", "cls-nad(cold=no)", "cls-sad", "cls-sad(cold=no)", "nad", "sls", "round-robin")
 COUNTS = ("results", "promised", "lucky", "embarrassing")
 COUNTED = 20_000  # pages of the cross-validation
+PAGES_EACH = 3_000  # pages of a cluster, as in the paper
+FEWEST = 5  # clusters
+ENOUGH = 8  # visits per cluster and cycle, below which a sample says nothing: two of the smallest samples
 
 
 @dataclass(frozen=True)
 class ClustersProtocol:
-    """How the experiment is run; the paper's values: cycles of 2, 4, 8 weeks, and 25, 50, 100 of 300 thousand pages."""
+    """How the experiment is run; the paper's values: cycles of 2, 4, 8 weeks, and 25, 50, 100 of 300 thousand pages.
+
+    The crawl begins without any history, as in the paper. With `clusters` 0 there are as many pages in a cluster as
+    the paper has (300,000 pages in 100 clusters), so that a cluster gets as many visits.
+    """
 
     cycles: tuple[float, ...] = (14.0, 28.0, 56.0)
     budgets: tuple[float | int, ...] = (1 / 12, 1 / 6, 1 / 3)
-    warmup: int = 2
-    clusters: int = 100
+    warmup: int = 0
+    clusters: int = 0
     queries: int = 100
     folds: int = 10
     parts: tuple[str, ...] = PARTS
     seed: int = 0
+    repeats: int = 3  # seeds of the crawls of Fig 4 and of the clusterings of Table 2
 
     def check(self, recording: Recording) -> None:
         """Raise InputError for what cannot be run."""
         unknown = [part for part in self.parts if part not in PARTS]
         if unknown:
             raise InputError(f"unknown part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
-        if not self.cycles or not self.budgets or min(self.clusters, self.queries) < 1:
-            raise InputError("give at least one cycle length, budget, cluster and query")
+        if not self.cycles or not self.budgets or min(self.queries, self.repeats) < 1 or self.clusters < 0:
+            raise InputError("give at least one cycle length, budget, repeat and query; clusters cannot be negative")
         for plan in (self.plan(cycle, budget) for cycle in self.cycles for budget in self.budgets):
             plan.cycles(recording)
             plan.visits(recording)
 
-    def plan(self, cycle_days: float, budget: float | int) -> Plan:
+    def settled(self, recording: Recording) -> ClustersProtocol:
+        """The same with a number of clusters: as given, or as many as there are to the paper's pages per cluster."""
+        pages = int((recording.born <= recording.start).sum())
+        return self if self.clusters else replace(self, clusters=min(max(round(pages / PAGES_EACH), FEWEST), 100))
+
+    def plan(self, cycle_days: float, budget: float | int, repeat: int = 0) -> Plan:
         """The plan of a crawl."""
-        return Plan(cycle_days, budget, self.warmup, seed=self.seed)
+        return Plan(cycle_days, budget, self.warmup, seed=self.seed + repeat)
 
     @property
     def middle(self) -> float:
@@ -90,7 +106,7 @@ class ClustersProtocol:
 
 @dataclass(frozen=True)
 class ClusterCrawl:
-    """What one policy did at one cycle length and budget; NaN where a query has no value."""
+    """What one policy did at one cycle length and budget, as means over the seeds; NaN where a query has no value."""
 
     policy: str
     change: FloatArray  # ChangeRatio of each judged cycle
@@ -100,6 +116,7 @@ class ClusterCrawl:
     promised: int = 0
     lucky: int = 0
     embarrassing: int = 0
+    seeds: Mapping[str, FloatArray] = field(default_factory=dict)  # change, fresh, precision -> mean of each seed
 
 
 @dataclass(frozen=True)
@@ -120,9 +137,10 @@ class ClustersExperiment:
     protocol: ClustersProtocol
     name: str
     pages: int
+    domains: dict[str, int] = field(default_factory=dict)  # pages by top-level domain (Table 1)
     asked: list[Query] = field(default_factory=list)
     counts: dict[str, CrossValidation] = field(default_factory=dict)
-    units: dict[str, IntArray] = field(default_factory=dict)  # pages of every cluster, of every site
+    units: dict[str, list[IntArray]] = field(default_factory=dict)  # pages of every cluster (by seed), of every site
     features: dict[tuple[str, float | int], FloatArray] = field(default_factory=dict)  # ChangeRatio by cycle
     runs: dict[tuple[float, float | int, str], ClusterCrawl] = field(default_factory=dict)
     cold: list[Newborn] = field(default_factory=list)
@@ -132,13 +150,25 @@ class ClustersExperiment:
         """All policies that were run, in order."""
         return list(dict.fromkeys(policy for _, _, policy in self.runs))
 
+    def visits_each(self, budget: float | int) -> float:
+        """Visits per cluster in a cycle."""
+        visits = budget if isinstance(budget, int) else round(budget * self.pages)
+        return visits / max(self.protocol.clusters, 1)
+
+    def places(self, *, sound: bool = False) -> list[tuple[float, float | int]]:
+        """Cycle lengths and budgets that were run; `sound` leaves out those with too few visits per cluster."""
+        found = dict.fromkeys((cycle, budget) for cycle, budget, _ in self.runs)
+        return [(c, b) for c, b in found if not sound or self.visits_each(b) >= ENOUGH]
+
 
 def run_experiment(
     recording: Recording, protocol: ClustersProtocol, queries: Sequence[Query] | None = None, advance: Advance = silent
 ) -> ClustersExperiment:
     """Run the parts that the protocol names."""
     protocol.check(recording)
-    made = ClustersExperiment(protocol, recording.name, int((recording.born <= recording.start).sum()))
+    protocol = protocol.settled(recording)
+    pages = int((recording.born <= recording.start).sum())
+    made = ClustersExperiment(protocol, recording.name, pages, domains_of(recording))
     steps: list[Step] = []
     for part, work in (("counts", _count), ("units", _units)):
         steps += [(part, partial(work, recording, made))] * (part in protocol.parts)
@@ -155,12 +185,13 @@ def run_experiment(
     return made
 
 
-def _first_vectors(recording: Recording, protocol: ClustersProtocol, which: str) -> Any:
+def _first_vectors(recording: Recording, protocol: ClustersProtocol, which: str, repeat: int = 0) -> Any:
     """Describe the pages as a crawl sees them when it begins."""
-    memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=protocol.seed)
+    seed = protocol.seed + repeat
+    memory = RecordedWorld(recording, links=False).memory(cycle_days=protocol.middle, seed=seed)
     pages = np.flatnonzero(memory.held())
     pages = pages[np.argsort(memory.tie[pages])]
-    return PageFeatures(which, protocol.clusters, protocol.seed).learn(memory, pages)
+    return PageFeatures(which, protocol.clusters, seed).learn(memory, pages)
 
 
 def _count(recording: Recording, made: ClustersExperiment) -> None:
@@ -172,10 +203,13 @@ def _count(recording: Recording, made: ClustersExperiment) -> None:
 
 
 def _units(recording: Recording, made: ClustersExperiment) -> None:
-    vectors = _first_vectors(recording, made.protocol, "combined")
+    protocol = made.protocol
     sites = recording.site[recording.born <= recording.start]
-    made.units["cluster"] = bisect(vectors, made.protocol.clusters, seed=made.protocol.seed).sizes()
-    made.units["site"] = np.unique(sites, return_counts=True)[1]
+    made.units["cluster"] = [
+        bisect(_first_vectors(recording, protocol, "combined", at), protocol.clusters, seed=protocol.seed + at).sizes()
+        for at in range(protocol.repeats)
+    ]
+    made.units["site"] = [np.unique(sites, return_counts=True)[1]]
 
 
 def _feature_steps(recording: Recording, made: ClustersExperiment) -> list[Step]:
@@ -191,7 +225,7 @@ def _feature_steps(recording: Recording, made: ClustersExperiment) -> list[Step]
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Kept(Measure):
-    """Keeps what the queries gave in every cycle."""
+    """Keeps the search results of the queries in every cycle."""
 
     name = "Search"
     meaning = "mean average precision of the first ten search results"
@@ -213,13 +247,16 @@ def _policy_steps(recording: Recording, made: ClustersExperiment, queries: Seque
         return Searcher(recording, made.asked)
 
     def run(cycle: float, budget: float | int, policy: str) -> None:
-        plan = protocol.plan(cycle, budget)
         if policy == IDEAL:
-            made.runs[cycle, budget, policy] = _ideal(recording, plan, searcher())
+            made.runs[cycle, budget, policy] = _ideal(recording, protocol.plan(cycle, budget), searcher())
             return
-        kept = Kept(searcher())
-        result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), kept])
-        made.runs[cycle, budget, policy] = _run(policy, result.per_cycle(ChangeRate()), kept.found)
+        seeds = []
+        for repeat in range(protocol.repeats):
+            kept = Kept(searcher())
+            plan = protocol.plan(cycle, budget, repeat)
+            result = crawl(recording, protocol.spec(policy), plan, [ChangeRate(), kept])
+            seeds.append(_run(policy, result.per_cycle(ChangeRate()), kept.found))
+        made.runs[cycle, budget, policy] = _mean_of_seeds(policy, seeds)
 
     policies = (*RIVALS, *ESTIMATORS, *CLS, WAITING, IDEAL)
     return [
@@ -240,6 +277,16 @@ def _run(policy: str, change: FloatArray, found: Sequence[SearchQuality]) -> Clu
     fresh, precision = (np.stack([getattr(quality, name) for quality in found]) for name in ("fresh", "precision"))
     counts = [sum(getattr(quality, name) for quality in found) for name in COUNTS]
     return ClusterCrawl(policy, change, fresh, precision, *counts)
+
+
+def _mean_of_seeds(policy: str, seeds: Sequence[ClusterCrawl]) -> ClusterCrawl:
+    """Average the crawls of all seeds by cycle and query, and keep the mean of each."""
+    with warnings.catch_warnings():  # a query without a value in any seed has none
+        warnings.simplefilter("ignore", RuntimeWarning)
+        means = [np.nanmean([getattr(run, what) for run in seeds], axis=0) for what in ("change", "fresh", "precision")]
+    results, promised, lucky, embarrassing = (sum(getattr(run, name) for run in seeds) for name in COUNTS)
+    each = {what: np.array([mean_of(getattr(run, what)) for run in seeds]) for what in ("change", "fresh", "precision")}
+    return ClusterCrawl(policy, means[0], means[1], means[2], results, promised, lucky, embarrassing, each)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

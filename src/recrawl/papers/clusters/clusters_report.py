@@ -9,6 +9,7 @@ from recrawl.evaluate.statistics import mean_of
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.clusters import clusters_tables as tables
 from recrawl.papers.clusters.clusters_figures import PLOTS
+from recrawl.papers.clusters.clusters_findings import findings
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClustersExperiment
 from recrawl.report.layout import Card, Section
 from recrawl.report.style import Plot
@@ -26,8 +27,8 @@ class ClustersReport(PaperReport[ClustersExperiment]):
         return {name: plot for name, plot in super().figures().items() if needs.get(name, self.results.runs)}
 
     def findings(self) -> Mapping[str, Sequence[Finding]]:
-        """By the means of all cycle lengths and budgets."""
-        return {"": tables.findings(self.results)}
+        """By paired tests at all cycle lengths and budgets."""
+        return {"": findings(self.results)}
 
     def sections(self, figures: Figures) -> list[Section]:
         """What was run, in the order of the paper."""
@@ -35,7 +36,7 @@ class ClustersReport(PaperReport[ClustersExperiment]):
         places = list(dict.fromkeys((c, b) for c, b, _ in results.runs))
         kinds = ("precision", "fresh", "change")
         tests = [tables.t_tests(results, *place, what) for place in places for what in kinds]
-        found: list[Section] = []
+        found = [Section("The pages (Table 1)", "", [tables.domains(results)])]
         if results.counts:
             found.append(Section("How many clusters (Fig 1)", "", [tables.counts(results)], figures("figure1")))
         if results.units:
@@ -53,17 +54,17 @@ class ClustersReport(PaperReport[ClustersExperiment]):
 
     def to_dict(self, command: str) -> dict[str, Any]:
         """Everything measured."""
-        return tables.results(self.results, command)
+        return tables.results(self.results, command, findings(self.results))
 
     def intro(self) -> list[str]:
-        """Say in one line what was done."""
+        """What was done, in one line."""
         protocol = self.results.protocol
         cycles = ", ".join(f"{cycle:g}" for cycle in protocol.cycles)
         budgets = ", ".join(tables.budget_word(budget) for budget in protocol.budgets)
         return [
             f"{self.results.name}: {self.results.pages:,} pages at the start; cycles of {cycles} d, "
             f"{protocol.warmup} of them for warm-up; {budgets} per cycle; {protocol.clusters} clusters; "
-            f"{len(self.results.asked)} queries."
+            f"{len(self.results.asked)} queries; {protocol.repeats} seeds."
         ]
 
     def cards(self) -> list[Card]:

@@ -1,16 +1,18 @@
-"""The tables of the experiment on clusters (Tan et al. 2007, Tables 2 and 3), for people and as JSON."""
+"""The tables of the experiment on clusters (Tan et al. 2007, Tables 1 to 3), for people and as JSON."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from recrawl import __version__
 from recrawl.columns import FloatArray, IntArray
+from recrawl.evaluate.statistics import interval
 from recrawl.evaluate.statistics import mean_of as mean
-from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.base import Finding
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
 from recrawl.report.results import number
 from recrawl.report.table import Table
@@ -23,7 +25,10 @@ def budget_word(budget: float | int) -> str:
 
 def place_word(cycle: float, budget: float | int) -> str:
     """Write a cycle length and a budget."""
-    return f"cycles of {cycle:g} d, {budget_word(budget)} a cycle"
+    return f"cycles of {cycle:g} d, {budget_word(budget)} per cycle"
+
+
+WHAT = ("change", "fresh", "precision")
 
 
 def shown(value: float, digits: int = 4) -> str:
@@ -40,15 +45,31 @@ def counts(experiment: ClustersExperiment) -> Table:
     return Table(("words of", "clusters at the elbow", "mean cosine there", "at the largest number"), rows)
 
 
+def domains(experiment: ClustersExperiment) -> Table:
+    """Table 1: pages by top-level domain; by site where sites have none."""
+    total = max(sum(experiment.domains.values()), 1)
+    rows = [[name, f"{pages:,}", f"{100 * pages / total:.1f}%"] for name, pages in experiment.domains.items()]
+    note = "The twenty largest. The paper: about 300,000 pages of 210 sites; .com and .edu are more than 70% of them."
+    return Table(("domain or site", "pages", "share"), rows, note)
+
+
 def units(experiment: ClustersExperiment) -> Table:
     """Table 2: how many pages a cluster and a site have."""
 
-    def row(name: str, size: IntArray) -> list[str]:
-        cells = (len(size), size.min(), size.max(), f"{size.mean():.1f}", f"{np.median(size):g}", f"{size.std():.1f}")
-        return [name, *(str(cell) for cell in cells)]
+    def row(name: str, sizes: list[IntArray]) -> list[str]:
+        kinds = ([len(s) for s in sizes], [s.min() for s in sizes], [s.max() for s in sizes],
+                 [s.mean() for s in sizes], [np.median(s) for s in sizes], [s.std() for s in sizes])  # fmt: skip
+        return [name, *(_over_seeds(np.array(values, dtype=np.float64)) for values in kinds)]
 
     heads = ("unit", "units", "fewest pages", "most", "mean", "median", "standard deviation")
-    return Table(heads, [row(name, size) for name, size in experiment.units.items()])
+    note = "Clusters: mean and, after ±, standard deviation over the seeds. In the paper the smallest site has 1 page."
+    return Table(heads, [row(name, sizes) for name, sizes in experiment.units.items()], note)
+
+
+def _over_seeds(values: FloatArray) -> str:
+    if len(values) < 2 or values.std() == 0:
+        return f"{values.mean():.4g}"
+    return f"{values.mean():.4g} ± {values.std(ddof=1):.2g}"
 
 
 def features(experiment: ClustersExperiment) -> Table:
@@ -68,13 +89,22 @@ def overall(experiment: ClustersExperiment, cycle: float, budget: float | int) -
     values = np.array([[mean(run.change), mean(run.fresh), mean(run.precision)] for run in runs])
     real = [i for i, run in enumerate(runs) if run.policy != IDEAL]
     best = frozenset((max(real, key=lambda i: values[i, m]), m + 1) for m in range(3))
-    rows = [[run.policy, *(shown(v) for v in values[i]), *_cases(run)] for i, run in enumerate(runs)]
+    rows = [
+        [run.policy, *(_with_interval(run, what, v) for what, v in zip(WHAT, values[i], strict=True)), *_cases(run)]
+        for i, run in enumerate(runs)
+    ]
     heads = ("policy", "ChangeRatio", "freshness@10", "MAP@10", "lucky", "embarrassing")
     note = (
         f"{place_word(cycle, budget).capitalize()}. Lucky and embarrassing: of the results whose copy promises an "
-        "answer, those where a stale copy leads to a page that gives it, and those where the page does not."
+        "answer, those where a stale copy leads to a page that gives it, and those where the page does not. After ±: "
+        f"95% interval over the seeds. {experiment.visits_each(budget):.0f} visits per cluster (the paper: 250)."
     )
     return Table(heads, rows, note, best)
+
+
+def _with_interval(run: ClusterCrawl, what: str, value: float) -> str:
+    half = interval(run.seeds[what]).half if what in run.seeds else math.nan
+    return shown(value) if math.isnan(half) else f"{shown(value)} ± {half:.4f}"
 
 
 def _cases(run: ClusterCrawl) -> list[str]:
@@ -84,7 +114,7 @@ def _cases(run: ClusterCrawl) -> list[str]:
 def t_tests(experiment: ClustersExperiment, cycle: float, budget: float | int, what: str = "precision") -> Table:
     """Table 3: t-values of cluster-level sampling against each other policy; in brackets those of the pairs."""
     others = [policy for policy in experiment.policies if policy not in CLS and policy != IDEAL]
-    cells = {(c, o): _t(experiment, cycle, budget, c, o, what) for c in CLS for o in others}
+    cells = {(c, o): t_values(experiment, cycle, budget, c, o, what) for c in CLS for o in others}
     rows = [[c, *(f"{cells[c, o][0]:+.2f} ({cells[c, o][1]:+.2f})" for o in others)] for c in CLS]
     best = frozenset(
         (r, o + 1) for r, c in enumerate(CLS) for o, other in enumerate(others) if cells[c, other][0] > CRITICAL
@@ -98,15 +128,16 @@ def t_tests(experiment: ClustersExperiment, cycle: float, budget: float | int, w
     return Table(("", *(f"vs {o}" for o in others)), rows, note, best)
 
 
-def _t(
+def t_values(
     experiment: ClustersExperiment, cycle: float, budget: float | int, one: str, other: str, what: str
 ) -> tuple[float, float]:
+    """Return t of two samples, and of the pairs: by cycle of ChangeRatio, else by query."""
     a, b = (getattr(experiment.runs[cycle, budget, policy], what) for policy in (one, other))
     return two_sample_t(a, b), paired_t(a[None, :], b[None, :]) if what == "change" else paired_t(a, b)
 
 
 def cold(experiment: ClustersExperiment) -> Table:
-    """How pages born in the window fare."""
+    """Results on pages born in the window (cold start)."""
     rows = []
     for born in experiment.cold:
         share = f"{100 * born.found / max(born.stale, 1):.2f}%"
@@ -129,44 +160,7 @@ def cold(experiment: ClustersExperiment) -> Table:
     return Table(heads, rows, note)
 
 
-def findings(experiment: ClustersExperiment) -> list[Finding]:
-    """Say which of the paper's findings hold, by the means of all cycle lengths and budgets."""
-    places = list(dict.fromkeys((c, b) for c, b, _ in experiment.runs))
-    found: list[Finding] = []
-
-    def value(policy: str, what: str, place: tuple[float, float | int]) -> float:
-        return mean(getattr(experiment.runs[(*place, policy)], what))
-
-    def count(question: str, claim: str, holds: list[bool]) -> None:
-        word: Verdict = "yes" if all(holds) else "no" if not any(holds) else "in part"
-        found.append(Finding(question, claim, word, f"{sum(holds)} of {len(holds)}"))
-
-    if places:
-        for what, name in (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision", "MAP@10")):
-            best = [max(value(c, what, place) for c in CLS) for place in places]
-            for rival in ("rand", "round-robin", "freq", "sls"):
-                holds = [b > value(rival, what, place) for b, place in zip(best, places, strict=True)]
-                claim = f"the best of CLS has a higher {name} than {rival}"
-                count("Does cluster-level sampling help?", claim, holds)
-        first = [value("cls-sad", "change", p) >= max(value(c, "change", p) for c in CLS) - 1e-12 for p in places]
-        count("Which weight?", "of the four weights sad has the highest ChangeRatio (Fig. 4a)", first)
-        others = [policy for policy in experiment.policies if policy != IDEAL]
-        ideal = [value(IDEAL, "precision", p) > max(value(policy, "precision", p) for policy in others) for p in places]
-        count("Is freshness felt in search?", "completely fresh copies have the highest MAP@10 (Fig. 4c)", ideal)
-    if experiment.features:
-        by_set = {(w, b): mean(v) for (w, b), v in experiment.features.items()}
-        budgets = experiment.protocol.budgets
-        sets = list(dict.fromkeys(w for w, _ in by_set))
-        top = [by_set["combined", b] >= max(by_set[w, b] for w in sets) for b in budgets]
-        count("Which features?", "all features together are best (Fig. 2)", top)
-        dynamic = [by_set["dynamic", b] > by_set["static", b] for b in budgets]
-        count("Which features?", "dynamic features predict better than static ones (Fig. 2)", dynamic)
-        worst = [by_set["url", b] <= min(by_set[w, b] for w in sets) for b in budgets]
-        count("Which features?", "words of the address alone are worst (Fig. 2)", worst)
-    return found
-
-
-def results(experiment: ClustersExperiment, command: str) -> dict[str, Any]:
+def results(experiment: ClustersExperiment, command: str, found: Sequence[Finding] = ()) -> dict[str, Any]:
     """Return everything as JSON."""
     protocol = experiment.protocol
     return {
@@ -177,20 +171,32 @@ def results(experiment: ClustersExperiment, command: str) -> dict[str, Any]:
         "protocol": {
             "cycles": list(protocol.cycles), "budgets": list(protocol.budgets), "warmup": protocol.warmup,
             "clusters": protocol.clusters, "queries": len(experiment.asked), "seed": protocol.seed,
+            "repeats": protocol.repeats, "confidence": 0.8, "folds": protocol.folds,
         },
+        "domains": experiment.domains,
         "counts": {
             name: {"numbers": list(found.numbers), "score": [number(v) for v in found.curve], "elbow": found.best}
             for name, found in experiment.counts.items()
         },
-        "units": {name: size.tolist() for name, size in experiment.units.items()},
+        "units": {name: [size.tolist() for size in sizes] for name, sizes in experiment.units.items()},
         "features": [
             {"features": which, "budget": budget, "ChangeRatio": [number(v) for v in values]}
             for (which, budget), values in experiment.features.items()
         ],
         "policies": [_as_json(cycle, budget, run) for (cycle, budget, _), run in experiment.runs.items()],
         "cold": [vars(born) | {"change": number(born.change)} for born in experiment.cold],
-        "findings": [[f.claim, f"{f.verdict}: {f.evidence}", ""] for f in findings(experiment)],
+        "t-values": [
+            _t_as_json(experiment, *place, what) for place in experiment.places() for what in WHAT
+        ],
+        "findings": [{"claim": f.claim, "verdict": f.verdict, "seen": f.evidence} for f in found],
     }  # fmt: skip
+
+
+def _t_as_json(experiment: ClustersExperiment, cycle: float, budget: float | int, what: str) -> dict[str, Any]:
+    """Table 3 at one place: of each pair of policies t of two samples and t of the pairs."""
+    others = [policy for policy in experiment.policies if policy not in CLS and policy != IDEAL]
+    values = {c: {o: [number(t) for t in t_values(experiment, cycle, budget, c, o, what)] for o in others} for c in CLS}
+    return {"cycle_days": cycle, "budget": budget, "of": what, "t two samples, t pairs": values}
 
 
 def _as_json(cycle: float, budget: float | int, run: ClusterCrawl) -> dict[str, Any]:
@@ -204,6 +210,9 @@ def _as_json(cycle: float, budget: float | int, run: ClusterCrawl) -> dict[str, 
         "ChangeRatio by cycle": [number(v) for v in run.change],
         "freshness@10 by cycle": [number(mean(row)) for row in run.fresh],
         "MAP@10 by cycle": [number(mean(row)) for row in run.precision],
+        "MAP@10 by query": [number(mean(column)) for column in run.precision.T],
+        "freshness@10 by query": [number(mean(column)) for column in run.fresh.T],
+        "by seed": {what: [number(v) for v in values] for what, values in run.seeds.items()},
         "promised": run.promised,
         "lucky": run.lucky,
         "embarrassing": run.embarrassing,
@@ -229,8 +238,8 @@ def two_sample_t(a: FloatArray, b: FloatArray) -> float:
 def paired_t(a: FloatArray, b: FloatArray) -> float:
     """Return t of the differences by column (cycles x queries: by query), each the mean over its rows.
 
-    Values of one query in many cycles hang together, and both policies answer the same queries, so the pairs say more
-    than two samples.
+    Values of one query in many cycles are correlated, and both policies answer the same queries, so the paired test has
+    more power than the test of two samples.
     """
     there = ~np.isnan(a - b)
     count = there.sum(axis=0)

@@ -1,4 +1,4 @@
-"""How many clusters there are: v-fold cross-validation of the criterion, and the elbow of its curve (Tan et al. 2007,
+"""The number of clusters: v-fold cross-validation of the criterion, and the elbow of its curve (Tan et al. 2007,
 section 3.3 and Fig. 1).
 
 All folds but one are clustered; the rows of the one left out go to the nearest centre, and the mean of their cosines is

@@ -1,4 +1,4 @@
-"""How the words of pages came and went in a window of steps: the series that pages are compared by.
+"""Time series of word counts per page in a window of steps, by which pages are compared.
 
 Dyn(w, d) is the series of the word's tf-idf in page d (Radinsky & Bennett 2013, section 6.3), tf its count and idf
 ln((1 + N) / (1 + pages with the word)) at the window's last step. A word whose count does not move correlates with

@@ -4,7 +4,7 @@
                the more frequent outcome
     single     an SVM on the page's own features (2D)
     multiple   one SVM for each expert on the expert's features beside the page's (3D), all with the page's own labels;
-               they vote with the weights of their relation to the page
+               they vote with the weights of their relation to the page. The page itself is an expert: the single one
     union      one SVM on the features of all experts side by side
     bagging    several such SVMs on examples drawn with replacement, one vote each
     boosting   AdaBoost of such SVMs
@@ -33,7 +33,7 @@ UNKNOWN = -1
 
 
 class Council(NamedTuple):
-    """All that is needed to predict one page with the help of experts; the first expert is the page itself."""
+    """The inputs to predict one page with experts; the first expert is the page itself."""
 
     label: npt.NDArray[np.int8]  # by step: 1 changed, 0 not, UNKNOWN where the page was not there
     numbers: FloatArray  # experts x steps x features, own features first
@@ -43,13 +43,15 @@ class Council(NamedTuple):
     place: npt.NDArray[np.int64]  # where each expert's products begin
     size: npt.NDArray[np.int64]  # versions of each expert
     back: int  # steps before t that the features of t look at
+    ahead: int = 1  # steps between the features and the label: the prediction interval sigma
 
 
 class Describer:
     """Features of pages and pairs, worked out once and kept."""
 
-    def __init__(self, snapshots: Snapshots, changed: BoolArray, window: Window) -> None:
-        self.snapshots, self.changed, self.window = snapshots, changed, window
+    def __init__(self, snapshots: Snapshots, changed: BoolArray, window: Window, *, beside: bool = False) -> None:
+        """With `beside` an expert sees the features of the page that it predicts, too."""
+        self.snapshots, self.changed, self.window, self.beside = snapshots, changed, window, beside
         self._own: dict[int, FloatArray] = {}
         self._words: dict[int, tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]] = {}
         self._related: dict[tuple[int, int], FloatArray] = {}
@@ -80,9 +82,10 @@ class Describer:
         return self._related[row, other]
 
     def council(self, row: int, experts: IntArray) -> Council:
-        """Call the experts of a page together; the page itself comes first."""
+        """Assemble the experts of a page; the page itself comes first."""
         members = [row, *(int(e) for e in experts if e != row)]
-        numbers = np.stack([np.hstack([self.own(e), self.related(row, e)]) for e in members])
+        more = [self.own(row)] if self.beside else []
+        numbers = np.stack([np.hstack([self.own(e), self.related(row, e), *more]) for e in members])
         words = [self.words(e) for e in members]
         size = np.array([len(products) for _, products in words], dtype=np.int64)
         return Council(
@@ -94,6 +97,7 @@ class Describer:
             np.append(0, np.cumsum(size**2))[:-1],
             size,
             self.window.back,
+            self.window.interval,
         )
 
 
@@ -103,51 +107,55 @@ def decisions(
     """Predict at each of these steps what the next one will be, learning from the `train` steps before it.
 
     Returns decision values, positive for a change: rows SINGLE, UNION, BAGGING and BOOSTING (the last three only with
-    `ensembles`), then one row an expert; NaN where an expert has nothing to say since it was not there.
+    `ensembles`), then one row per expert; NaN where an expert page was not there.
     """
     draws = np.random.default_rng(seed).integers(0, train, (BAGS, train))  # of bagging
     return _decide(council, np.asarray(steps, dtype=np.int64), train, C, ensembles, draws)
 
 
 def vote(decided: FloatArray, weights: FloatArray) -> FloatArray:
-    """Weighted majority of experts x steps of decision values, from -1 to 1; who has nothing to say does not vote."""
-    said = ~np.isnan(decided)
-    weight = np.where(said, weights[:, None], 0.0)
+    """Weighted majority of experts x steps of decision values, from -1 to 1; experts with NaN do not vote."""
+    voting = ~np.isnan(decided)
+    weight = np.where(voting, weights[:, None], 0.0)
     total = weight.sum(axis=0)
-    votes = np.where(said, np.sign(decided), 0.0)
+    votes = np.where(voting, np.sign(decided), 0.0)
     return np.divide((weight * votes).sum(axis=0), total, out=np.zeros(decided.shape[1]), where=total > 0)
 
 
 def frequency(label: npt.NDArray[np.int8], steps: IntArray, train: int) -> FloatArray:
     """The baseline: the share of the last `train` known labels at each step that were changes."""
-    held = np.append(0, np.cumsum(label == 1))
+    changes = np.append(0, np.cumsum(label == 1))
     known = np.append(0, np.cumsum(label >= 0))
     first = np.maximum(steps - train + 1, 0)
     count = known[steps + 1] - known[first]
-    return np.divide(held[steps + 1] - held[first], count, out=np.full(len(steps), 0.5), where=count > 0)
+    return np.divide(changes[steps + 1] - changes[first], count, out=np.full(len(steps), 0.5), where=count > 0)
 
 
 def judgeable(council: Council, train: int) -> IntArray:
     """Steps at which the page can be predicted and the prediction be judged: it was there all the time, and after."""
     known = council.label >= 0
-    need = train + council.back
+    need = train + council.back + council.ahead - 1
     run = np.convolve(known, np.ones(need + 1, dtype=np.int64))[: len(known)]
     steps = np.flatnonzero(run == need + 1)
-    return steps[(steps + 1 < len(known))][known[steps[steps + 1 < len(known)] + 1]]
+    steps = steps[steps + council.ahead < len(known)]
+    return steps[known[steps + council.ahead]]
 
 
 @kernel
 def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: bool, draws: IntArray) -> FloatArray:
-    label, numbers, own, version, products, place, size, back = council
+    label, numbers, own, version, products, place, size, back, ahead = council
     experts = len(version)
     out = np.full((4 + experts, len(steps)), np.nan)
     shape = (train + 1, train + 1)
     linear, union, K = np.empty(shape), np.empty(shape), np.empty(shape)
-    y, limit = np.empty(train), np.full(train, C)
+    y, limit, at = np.empty(train), np.full(train, C), np.empty(train + 1, dtype=np.int64)
     for k in range(len(steps)):
         t = steps[k]
+        first = t - ahead - train + 1  # the label of an example lies `ahead` steps after it, and is known at t
+        at[train] = t
         for s in range(train):
-            y[s] = 1.0 if label[t - train + s + 1] == 1 else -1.0
+            at[s] = first + s
+            y[s] = 1.0 if label[first + s + ahead] == 1 else -1.0
         if np.all(y == y[0]):
             out[:, k] = y[0]
             continue
@@ -155,11 +163,11 @@ def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: 
         took = 0
         for e in range(-1, experts):
             m = max(e, 0)
-            if np.min(version[m, t - train - back : t + 1]) < 0:
+            if np.min(version[m, first - back : t + 1]) < 0:
                 continue
-            width = own if e < 0 else numbers.shape[2]
+            width = own if e <= 0 else numbers.shape[2]  # the page as its own expert is the single expert
             held = products[place[m] : place[m] + size[m] ** 2].reshape((size[m], size[m]))
-            _scalar_products(numbers[m, t - train : t + 1, :width], held, version[m, t - train : t + 1], linear)
+            _scalar_products(numbers[m][at][:, :width], held, version[m][at], linear)
             polynomial(linear, K)
             out[SINGLE if e < 0 else 4 + e, k] = _answer(K, y, limit)
             if e >= 0:
@@ -175,7 +183,7 @@ def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: 
 
 @kernel
 def _scalar_products(
-    numbers: FloatArray, held: npt.NDArray[np.float32], version: npt.NDArray[np.int32], out: FloatArray
+    numbers: FloatArray, shared: npt.NDArray[np.float32], version: npt.NDArray[np.int32], out: FloatArray
 ) -> None:
     """Scalar products of the examples, the last of which is the one to predict, after scaling by the others."""
     n = len(numbers) - 1
@@ -191,7 +199,7 @@ def _scalar_products(
     words = np.empty((n + 1, n + 1))
     for a in range(n + 1):
         for b in range(n + 1):
-            words[a, b] = held[version[a], version[b]]
+            words[a, b] = shared[version[a], version[b]]
     mean = np.zeros(n + 1)
     for a in range(n + 1):
         mean[a] = words[a, :n].mean()

@@ -1,4 +1,4 @@
-"""Which pages help to predict a page: the k nearest by links, by content, or by how their words move (section 6).
+"""Selection of a page's experts: the k nearest pages by links, by content, or by how their words move (section 6).
 
 A page's temporal similarity to an expert e is the weighted mean over the page's words of Q(Dyn(w, p), Dyn(w, e)), the
 weights being the words' tf-idf in the page's last snapshot:
@@ -6,7 +6,8 @@ weights being the words' tf-idf in the page's last snapshot:
     cross-correlation   Q is the best cross-correlation with the expert ahead by 1 ... N - 1 steps
     dtw                 Q is 1 - D(x, y) / D(x, constant), D by dynamic time warping of standardised series: 1 where the
                         series are the same up to warping, 0 where the expert's word does not move. It orders experts
-                        as the paper's weighted sum of distances does.
+                        as the paper's weighted sum of distances does. The nearest k that move some word of the page
+                        are kept, however far they are.
 
 Pruning. Q is at most 1 and is 0 for words that do not move in the expert, so an expert's similarity is at most the
 weight of the words that move in both pages. Experts are found by an index of moving words and examined in the order of
@@ -34,6 +35,7 @@ from recrawl.see.words import BUCKETS
 
 METHODS = ("graph", "content", "cross-correlation", "dtw")
 CORRELATION, WARPING = 0, 1
+LEAST = 0.01  # weight of an expert chosen by warping
 WordIndex = tuple[IntArray, IntArray, FloatArray]  # pages by word, where each word's begin, zeros to work in
 Asked = tuple[IntArray, FloatArray, int, int]  # rows of the page's words, their shares, the way to compare, last lag
 
@@ -71,6 +73,8 @@ class Movement:
         asked, index = (rows, share, way, self.last_lag), (self._page, self._first, self._weight)
         most = most or len(self.dynamics)
         chosen, score, examined, bound = _nearest(page, asked, self.dynamics.arrays, index, k, most)
+        if way == WARPING:  # the nearest, however far: a vote counts for little where the similarity is below 0
+            return Choice(chosen[chosen >= 0], np.maximum(score[chosen >= 0], LEAST), examined, bound)
         kept = score > 0
         return Choice(chosen[kept], score[kept], examined, bound)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recrawl.columns import IntArray
+from recrawl.errors import InputError
 from recrawl.evaluate.compare import Comparison, compare
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.measures.freshness import FreshnessEnd
@@ -26,6 +27,7 @@ class ExpertsExperiment:
 
     outcomes: Sequence[TrialOutcome]
     crawls: Mapping[str, Comparison]
+    left_out: Sequence[str] = ()  # protocols that could not be run, and why
 
 
 def run_experiment(
@@ -33,18 +35,25 @@ def run_experiment(
 ) -> ExpertsExperiment:
     """Run every protocol; `crawl_seeds` is how often each crawl is repeated, 0 leaves the crawls out."""
     seen: dict[float, Snapshots] = {}
-    outcomes, crawls = [], {}
+    outcomes, crawls, left_out = [], {}, list[str]()
     for protocol in protocols:
         if protocol.step_days not in seen:
             seen[protocol.step_days] = snapshots_of(recording, protocol.step_days, advance=advance)
-        outcomes.append(run_protocol(recording, seen[protocol.step_days], protocol, advance))
+        try:
+            outcomes.append(run_protocol(recording, seen[protocol.step_days], protocol, advance))
+        except InputError as wrong:
+            if len(protocols) == 1:
+                raise
+            left_out.append(f"{protocol.name} could not be run: {wrong}")
+    if not outcomes:
+        raise InputError("; ".join(left_out))
     if crawl_seeds:
         first = seen[protocols[0].step_days]
-        flips = behaviour_flips(first.changed(), first.there)
+        flips = behaviour_flips(first.changed(), first.there)  # of any change, which is what the crawls look for
         _, rows, _ = choose_pages(flips, protocols[0])
         sets = {"pages that pass the filter": first.pages[rows], "all pages with text": first.pages}
         crawls = run_crawls(recording, sets, CrawlSetting(seed=protocols[0].seed, repeats=crawl_seeds), advance)
-    return ExpertsExperiment(outcomes, crawls)
+    return ExpertsExperiment(outcomes, crawls, left_out)
 
 
 DIMENSIONS = ("expert-1d", "expert-2d", "expert-3d")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
-from recrawl.evaluate.statistics import interval
+from recrawl.evaluate.statistics import Interval, interval
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
@@ -24,10 +25,10 @@ def accuracy(sheet: Sheet, outcomes: Sequence[TrialOutcome]) -> Figure:
     for i, outcome in enumerate(outcomes):
         above, below = axes[i], axes[i + len(outcomes)]
         for method in (DRAW, MAJORITY, OWN, MULTIPLE):
-            values = [100 * interval(sizes[method]).mean for sizes in outcome.sizes.values()]
-            above.plot(list(outcome.sizes), values, "o-", markersize=3, label=method, color=COLOUR[method])
-        values = [100 * interval(count).mean for count in outcome.counts.values()]
-        below.plot(list(outcome.counts), values, "o-", markersize=3, color=COLOUR[MULTIPLE])
+            held = [interval(100 * sizes[method]) for sizes in outcome.sizes.values()]
+            _line(above, list(outcome.sizes), held, COLOUR[method], method)
+        held = [interval(100 * count) for count in outcome.counts.values()]
+        _line(below, list(outcome.counts), held, COLOUR[MULTIPLE], MULTIPLE)
         for method in (OWN, MAJORITY):
             level = 100 * interval(outcome.accuracy[method]).mean
             below.axhline(level, color=COLOUR[method], linestyle="--", linewidth=1.2)
@@ -38,6 +39,13 @@ def accuracy(sheet: Sheet, outcomes: Sequence[TrialOutcome]) -> Figure:
             axis.set(xlabel=word, ylabel="accuracy, %", title=outcome.protocol.name)
     sheet.legend(figure, axes[0], 4)
     return figure
+
+
+def _line(axis: Any, x: list[int], values: Sequence[Interval], colour: str, label: str) -> None:
+    """Draw means with their 95% intervals."""
+    half = np.nan_to_num([value.half for value in values])
+    means = [value.mean for value in values]
+    axis.errorbar(x, means, half, fmt="o-", markersize=3, capsize=2, elinewidth=0.8, label=label, color=colour)
 
 
 def freshness(sheet: Sheet, crawls: Mapping[str, Comparison]) -> Figure:
@@ -64,6 +72,8 @@ def _curve(comparison: Comparison, policy: str) -> FloatArray:
 
 
 PLOTS = {
-    "figures6-7": Plot(accuracy, "Accuracy by training size and by number of experts, mean over the pages."),
+    "figures6-7": Plot(
+        accuracy, "Accuracy by training size and by number of experts, mean over the pages with its 95% interval."
+    ),
     "figure8": Plot(freshness, "Freshness after each day's visits, running mean of 15 days."),
 }

@@ -1,4 +1,4 @@
-"""How the question of the experiment on related pages is posed, and which pages it is posed about."""
+"""Protocols of the experiment on related pages: step length, what counts as a change, and which pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENOUGH = 20  # pages
 
 @dataclass(frozen=True)
 class ExpertsProtocol:
-    """One way to pose the question: the length of a step, what counts as a change, and how much is learnt from."""
+    """One protocol: the length of a step, what counts as a change, and the size of the training window."""
 
     name: str
     step_days: float = 1.0
@@ -33,8 +33,12 @@ class ExpertsProtocol:
     size_stride: int = 3  # the same for the training sizes
     reselect: int = 28  # steps between choices of experts
     seed: int = 0
+    beside: bool = False  # whether experts see the features of the page that they predict, too
 
 
+SIGNIFICANT = ExpertsProtocol(
+    "daily, significant change", change="significant", stride=2, size_stride=6
+)  # the paper's own target
 DAILY = ExpertsProtocol("daily, any change", stride=2, size_stride=6)  # judged every other day: a year has many
 WEEKLY = ExpertsProtocol(
     "weekly, any change", 7.0, train=20, sizes=(10, 15, 20, 25, 30), size_stride=1, reselect=4
@@ -42,7 +46,7 @@ WEEKLY = ExpertsProtocol(
 LARGE = replace(
     WEEKLY, name="weekly, 1% of the words", change="significant", rule=ChangeRule(test=False, rewritten=0.01)
 )
-PROTOCOLS = (DAILY, WEEKLY, LARGE)
+PROTOCOLS = (SIGNIFICANT, DAILY, WEEKLY, LARGE)
 
 
 def quick(protocol: ExpertsProtocol) -> ExpertsProtocol:

@@ -28,8 +28,8 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
         return found | ({freshness[0]: (freshness[1], self.results.crawls)} if self.results.crawls else {})
 
     def intro(self) -> list[str]:
-        """Say what was predicted, one line per protocol."""
-        return [headline(outcome) for outcome in self.results.outcomes]
+        """What was predicted, one line per protocol."""
+        return [*(headline(outcome) for outcome in self.results.outcomes), *self.results.left_out]
 
     def cards(self) -> list[Card]:
         """The accuracy of each protocol."""
@@ -48,6 +48,8 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
             more = [tables.counts_table(outcome)] + ([tables.sizes_table(outcome)] if outcome.sizes else [])
             found.append(Section(f"{name}: Tables 1 to 3", tables=tables.tables(outcome)))
             found.append(Section(f"{name}: Figs 6 and 7 as numbers", tables=more))
+            if outcome.examples:
+                found.append(Section(f"{name}: who predicts whom", tables=[tables.examples_table(outcome)]))
         found.append(Section("Training sizes and numbers of experts (Figs 6 and 7)", pictures=figures("figures6-7")))
         if self.results.crawls:
             fresh = [tables.crawl_table(name, comparison) for name, comparison in self.results.crawls.items()]
@@ -60,7 +62,7 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
 
 
 def headline(outcome: TrialOutcome) -> str:
-    """Say in one line what was predicted."""
+    """What was predicted, in one line."""
     protocol = outcome.protocol
     passing = ", ".join(f"{count} at {share:g}" for share, count in outcome.passing.items())
     return (

@@ -12,7 +12,7 @@ from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.base import Finding
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
-from recrawl.report.table import Table, said
+from recrawl.report.table import Table, with_interval
 
 PAPER_ACCURACY = {DRAW: 54.84, OWN: 62.93, MULTIPLE: 72.72}
 PAPER_ENSEMBLES = {MULTIPLE: 72.72, "union": 63.44, "boosting": 62.91, "bagging": 63.58}
@@ -21,6 +21,9 @@ AMBIGUOUS = (
     "The paper's text does not say clearly which of 63.44, 62.91 and 63.58 belongs to union, boosting and bagging; all "
     "three lie about nine points below multiple experts, so nothing hangs on it."
 )
+
+
+FEWEST = 10  # pages, below which nothing is judged
 
 
 def tables(outcome: TrialOutcome) -> list[Table]:
@@ -55,8 +58,8 @@ def _table(
     for method, accuracy in values.items():
         test = paired_test(100 * accuracy, 100 * base)
         p = "" if accuracy is base else f"{test.p:.2g}"
-        said = f"{paper[method]:.2f}" if method in paper else "–"
-        rows.append([method, percent(accuracy), f"{100 * outcome.balanced[method]:.2f}", p, said])
+        published = f"{paper[method]:.2f}" if method in paper else "–"
+        rows.append([method, percent(accuracy), f"{100 * outcome.balanced[method]:.2f}", p, published])
     means = [interval(accuracy).mean for accuracy in values.values()]
     best = frozenset({(means.index(max(means)), 1)}) if not any(map(math.isnan, means)) else frozenset()
     return Table(["method", "accuracy, %", "balanced, %", "p", "paper, %"], rows, note, best)
@@ -64,7 +67,7 @@ def _table(
 
 def percent(values: FloatArray) -> str:
     """Write a mean over pages with its interval, in percent."""
-    return said(interval(100 * values), 2)
+    return with_interval(interval(100 * values), 2)
 
 
 def sizes_table(outcome: TrialOutcome) -> Table:
@@ -85,12 +88,25 @@ def counts_table(outcome: TrialOutcome) -> Table:
     )
 
 
+def examples_table(outcome: TrialOutcome) -> Table:
+    """Section 9.1: who predicts whom, for pages that gain and lose most by their experts."""
+    rows = []
+    for example in outcome.examples:
+        gain = 100 * (example.accuracy[MULTIPLE] - example.accuracy[OWN])
+        for method, experts in example.experts.items():
+            first = method == next(iter(example.experts))
+            told = "; ".join(f"{name} ({weight:.2f})" for name, weight in experts) or "none"
+            rows.append([example.page if first else "", f"{gain:+.1f}" if first else "", method, told])
+    note = f"{outcome.protocol.name}: the three pages that gain most by their experts, and the three that lose most."
+    return Table(["page", "3D less 2D, points", "selected by", "its first experts (weight)"], rows, note, prose=True)
+
+
 def crawl_table(name: str, comparison: Comparison) -> Table:
     """Fig 8 as numbers."""
     rows = []
     for policy in comparison.policies:
         cells = [comparison.summary(policy, measure) for measure in comparison.measures]
-        rows.append([policy, *(said(cell, 4) for cell in cells)])
+        rows.append([policy, *(with_interval(cell, 4) for cell in cells)])
     note = (
         f"{name}: {comparison.pages[0]:,} pages, {comparison.visits[0]:,} visits per day; "
         f"{_seeds(comparison.repeats)}. "
@@ -102,6 +118,9 @@ def crawl_table(name: str, comparison: Comparison) -> Table:
 def findings(outcome: TrialOutcome) -> list[Finding]:
     """Check what the paper found, by paired t-tests over the pages."""
     a, s = outcome.accuracy, outcome.selected
+    if interval(a[MULTIPLE]).runs < FEWEST:
+        why = f"only {interval(a[MULTIPLE]).runs} pages could be judged"
+        return [Finding("Can it be judged?", "related pages help: 3D beats 2D", "too small to judge", why)]
     content, related, combine, select = (
         "Does content help?", "Do related pages help?", "How to combine experts?", "How to select experts?"
     )  # fmt: skip
@@ -173,6 +192,13 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "graph": outcome.by_links,
         "sizes": {str(n): {m: _number(v) for m, v in values.items()} for n, values in outcome.sizes.items()},
         "counts": {str(k): _number(v) for k, v in outcome.counts.items()},
+        "window": protocol.window.length,
+        "interval": protocol.window.interval,
+        "beside": protocol.beside,
+        "examples": [
+            {"page": e.page, "accuracy": dict(e.accuracy), "experts": {m: list(held) for m, held in e.experts.items()}}
+            for e in outcome.examples
+        ],
         "findings": [f.to_dict() for f in findings(outcome)],
     }
 

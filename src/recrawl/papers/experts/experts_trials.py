@@ -7,7 +7,7 @@ over its steps; tables show the mean over the pages, and methods are compared pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,8 +30,17 @@ COSTS = (0.1, 1.0, 10.0)
 
 
 @dataclass(frozen=True)
+class ExpertExample:
+    """Who predicts a page: its experts by way of selection, and what they did for it."""
+
+    page: str
+    accuracy: Mapping[str, float]  # 2D single, 3D multiple
+    experts: Mapping[str, Sequence[tuple[str, float]]]  # way of selection -> name and weight, best first
+
+
+@dataclass(frozen=True)
 class TrialOutcome:
-    """What a protocol gave: accuracies by method, one value a page (NaN where it could not be judged)."""
+    """Results of a protocol: accuracies by method, one value per page (NaN where it could not be judged)."""
 
     protocol: ExpertsProtocol
     pages: int  # with text
@@ -47,31 +56,32 @@ class TrialOutcome:
     sizes: Mapping[int, Mapping[str, FloatArray]]  # by training size (Fig 6)
     counts: Mapping[int, FloatArray]  # by number of experts (Fig 7)
     by_links: str  # which sort of neighbours the graph had
+    examples: Sequence[ExpertExample] = ()  # pages that gain and lose most by their experts (section 9.1)
 
 
 @dataclass
 class Judge:
-    """Collects what was predicted and what was: right or wrong by page and method."""
+    """Collects predictions and outcomes: right or wrong by page and method."""
 
     rows: IntArray
-    said: dict[str, list[tuple[int, FloatArray, BoolArray]]] = field(default_factory=dict)
+    entries: dict[str, list[tuple[int, FloatArray, BoolArray]]] = field(default_factory=dict)
 
     def note(self, method: str, page: int, right: FloatArray, truth: BoolArray) -> None:
-        """Take in how right (0 to 1) a method was about a page at some steps."""
-        self.said.setdefault(method, []).append((page, right, truth))
+        """Record how right (0 to 1) a method was about a page at some steps."""
+        self.entries.setdefault(method, []).append((page, right, truth))
 
     def accuracy(self, method: str) -> FloatArray:
         """Mean by page."""
         total, count = np.zeros(len(self.rows)), np.zeros(len(self.rows))
-        for page, right, _ in self.said.get(method, []):
+        for page, right, _ in self.entries.get(method, []):
             total[page] += right.sum()
             count[page] += len(right)
         return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
 
     def balanced(self, method: str) -> float:
         """Mean of the accuracy on changes and on no changes."""
-        right = np.concatenate([r for _, r, _ in self.said[method]])
-        truth = np.concatenate([t for _, _, t in self.said[method]])
+        right = np.concatenate([r for _, r, _ in self.entries[method]])
+        truth = np.concatenate([t for _, _, t in self.entries[method]])
         if truth.all() or not truth.any():
             return float("nan")
         return float((right[truth].mean() + right[~truth].mean()) / 2)
@@ -87,13 +97,13 @@ def run_protocol(
     trial = ExpertTrial(recording, snapshots, changed, rows, protocol)
     cost = trial.calibrate()
     main, counts = trial.main(cost, advance)
-    if OWN not in main.said:
+    if OWN not in main.entries:
         raise InputError(
             f"{snapshots.steps} steps of {snapshots.step_days:g} days are too few to learn from {protocol.train} and "
             "judge the next"
         )
     sizes = trial.sizes(cost, advance)
-    truth = np.concatenate([t for _, _, t in main.said[OWN]])
+    truth = np.concatenate([t for _, _, t in main.entries[OWN]])
     methods = [DRAW, MAJORITY, OWN, MULTIPLE, *ENSEMBLES]
     return TrialOutcome(
         protocol=protocol,
@@ -110,6 +120,7 @@ def run_protocol(
         sizes=sizes,
         counts=counts,
         by_links=trial.neighbours.kind,
+        examples=trial.examples(main),
     )
 
 
@@ -120,9 +131,10 @@ class ExpertTrial:
         self, recording: Recording, snapshots: Snapshots, changed: BoolArray, rows: IntArray, protocol: ExpertsProtocol
     ) -> None:
         self.recording, self.snapshots, self.rows, self.protocol = recording, snapshots, rows, protocol
-        self.describer = Describer(snapshots, changed, protocol.window)
+        self.describer = Describer(snapshots, changed, protocol.window, beside=protocol.beside)
         self.neighbours = Neighbours(recording, snapshots.pages)
         self.found: dict[str, list[int]] = {method: [] for method in SELECTIONS}
+        self.last: dict[str, list[Choice]] = {}  # the experts of the last block, for people to read
 
     def steps(self, council: Council, train: int, stride: int, begin: int, end: int) -> IntArray:
         """Steps from begin to end at which a page is judged; the same for all methods."""
@@ -136,18 +148,18 @@ class ExpertTrial:
         for row in self.rows:
             council = self.describer.council(int(row), np.empty(0, dtype=np.int64))
             steps = learners.judgeable(council, train)
-            steps = steps[steps + 1 <= self.protocol.train][:: self.protocol.stride]
+            steps = steps[steps + council.ahead <= self.protocol.train][:: self.protocol.stride]
             if not len(steps):
                 continue
-            truth = council.label[steps + 1] == 1
+            truth = council.label[steps + council.ahead] == 1
             for cost in COSTS:
-                said = decisions(council, steps, train, cost, ensembles=False)[SINGLE] > 0
-                right[cost] += float((said == truth).sum())
+                predicted = decisions(council, steps, train, cost, ensembles=False)[SINGLE] > 0
+                right[cost] += float((predicted == truth).sum())
         return max(COSTS, key=lambda cost: (right[cost], cost == 1.0))
 
     def blocks(self, train: int) -> list[tuple[int, int]]:
         """Spans of steps between choices of experts."""
-        first, last = train + self.protocol.window.back, self.snapshots.steps
+        first, last = train + self.protocol.window.back + self.protocol.window.interval - 1, self.snapshots.steps
         return [(b, min(b + self.protocol.reselect, last)) for b in range(first, last, self.protocol.reselect)]
 
     def main(self, cost: float, advance: Advance) -> tuple[Judge, dict[int, FloatArray]]:
@@ -157,6 +169,7 @@ class ExpertTrial:
         blocks = self.blocks(protocol.train)
         for number, (begin, end) in enumerate(blocks):
             chosen = self.select(begin, protocol.train, SELECTIONS, max(*protocol.counts, protocol.experts))
+            self.last = chosen
             for page in range(len(self.rows)):
                 self._judge(judge, by_count, page, {m: chosen[m][page] for m in SELECTIONS}, begin, end, cost)
             advance(number + 1, len(blocks), protocol.name)
@@ -176,6 +189,31 @@ class ExpertTrial:
                 out[method] = [movement.nearest(int(row), k, method) for row in self.rows]
         return out
 
+    def examples(self, judge: Judge, most: int = 3) -> list[ExpertExample]:
+        """Name the experts of the pages that gain most by them, and of those that lose most."""
+        own, many = judge.accuracy(OWN), judge.accuracy(MULTIPLE)
+        order = np.argsort(-np.nan_to_num(many - own, nan=0.0), kind="stable")
+        chosen = dict.fromkeys([*order[:most].tolist(), *order[-most:].tolist()])
+        paths, sites = self.recording.page("path"), self.recording.site_names
+
+        def name(row: int) -> str:
+            page = int(self.snapshots.pages[row])
+            return f"{sites[int(self.recording.site[page])]} {paths[page]}"
+
+        return [
+            ExpertExample(
+                name(int(self.rows[page])),
+                {OWN: float(own[page]), MULTIPLE: float(many[page])},
+                {
+                    method: [
+                        (name(int(e)), float(w)) for e, w in zip(c[page].experts[:3], c[page].weight[:3], strict=True)
+                    ]
+                    for method, c in self.last.items()
+                },
+            )
+            for page in chosen
+        ]
+
     def _judge(
         self, judge: Judge, by_count: Judge, page: int, chosen: Mapping[str, Choice], begin: int, end: int, cost: float
     ) -> None:
@@ -189,26 +227,26 @@ class ExpertTrial:
             mine = method == "cross-correlation"
             some = choice.experts[: protocol.experts]
             council = self.describer.council(row, some)
-            said = decisions(council, steps, protocol.train, cost, ensembles=mine, seed=protocol.seed)
+            decided = decisions(council, steps, protocol.train, cost, ensembles=mine, seed=protocol.seed)
             weights = np.append(1.0, choice.weight)
-            voted = vote(said[4:], weights[: len(some) + 1])
+            voted = vote(decided[4:], weights[: len(some) + 1])
             judge.note(method, page, _right(voted, truth), truth)
             self.found[method].append(len(some))
             if not mine:
                 continue
-            judge.note(OWN, page, _right(said[SINGLE], truth), truth)
+            judge.note(OWN, page, _right(decided[SINGLE], truth), truth)
             judge.note(MULTIPLE, page, _right(voted, truth), truth)
             for name, place in ENSEMBLES.items():
-                judge.note(name, page, _right(said[place], truth), truth)
+                judge.note(name, page, _right(decided[place], truth), truth)
             more = self.describer.council(row, choice.experts[protocol.experts :])
             rest = decisions(more, steps, protocol.train, cost, ensembles=False)[5:]
-            every = np.concatenate([said[4:], rest])
+            every = np.concatenate([decided[4:], rest])
             for count in protocol.counts:  # the page itself is the first expert
                 by_count.note(str(count), page, _right(vote(every[:count], weights[:count]), truth), truth)
 
     def _baselines(self, judge: Judge, page: int, council: Council, steps: IntArray, train: int) -> BoolArray:
-        """Note what the page's own frequency says at these steps, and return what then was."""
-        truth = np.asarray(council.label[steps + 1] == 1)
+        """Record the predictions by the page's own frequency at these steps, and return the outcomes."""
+        truth = np.asarray(council.label[steps + council.ahead] == 1)
         chance = learners.frequency(council.label, steps, train)
         judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
         judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
@@ -238,11 +276,11 @@ class ExpertTrial:
         self, judge: Judge, page: int, council: Council, choice: Choice, steps: IntArray, train: int, cost: float
     ) -> None:
         truth = self._baselines(judge, page, council, steps, train)
-        said = decisions(council, steps, train, cost, ensembles=False)
-        judge.note(OWN, page, _right(said[SINGLE], truth), truth)
-        judge.note(MULTIPLE, page, _right(vote(said[4:], np.append(1.0, choice.weight)), truth), truth)
+        decided = decisions(council, steps, train, cost, ensembles=False)
+        judge.note(OWN, page, _right(decided[SINGLE], truth), truth)
+        judge.note(MULTIPLE, page, _right(vote(decided[4:], np.append(1.0, choice.weight)), truth), truth)
 
 
-def _right(said: FloatArray, truth: BoolArray) -> FloatArray:
+def _right(decided: FloatArray, truth: BoolArray) -> FloatArray:
     """1 where the sign of the prediction agrees with the outcome, else 0."""
-    return ((said > 0) == truth).astype(np.float64)
+    return ((decided > 0) == truth).astype(np.float64)

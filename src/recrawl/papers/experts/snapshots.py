@@ -1,7 +1,7 @@
-"""What pages said at equal steps of time: hashed words by version, and which version stood at the end of each step.
+"""Snapshots of pages at equal steps of time: hashed words by version, and the version at the end of each step.
 
-A page says the same until it changes, so the words are kept once a version (sparse rows: bucket and count) and each
-step only names a version: a thousand pages over 180 days are the words of their versions and 180,000 numbers.
+A page's words stay the same until it changes, so they are kept once per version (sparse rows: bucket and count) and
+each step only names a version: a thousand pages over 180 days are the words of their versions and 180,000 numbers.
 """
 
 from __future__ import annotations

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from recrawl.columns import FloatArray
 from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet, grouped
@@ -38,16 +40,41 @@ def cohesiveness(sheet: Sheet, result: TopicResult) -> Figure:
 
 def distance(sheet: Sheet, result: TopicResult) -> Figure:
     """Histograms of the distance from the seeds: all pages, and good pages."""
+    return _far(sheet, result, result.trials[0].histograms, "links from the seeds")
+
+
+def depth(sheet: Sheet, result: TopicResult) -> Figure:
+    """Histograms of the depth of the crawl: all pages, and good pages."""
+    return _far(sheet, result, result.trials[0].depths, "links from the seeds on the crawler's way")
+
+
+def evolution(sheet: Sheet, result: TopicResult) -> Figure:
+    """Best and mean fitness by generation, one colour for each evolution."""
+    figure, (axis,) = sheet.panels(height=3.4, width=9.0)
+    sheet.values(axis)
+    for number, (evolved, colour) in enumerate(
+        zip(result.evolutions, COLOURS * len(result.evolutions), strict=False), 1
+    ):
+        axis.plot(evolved.course.best, color=colour, linewidth=1.8, label=f"evolution {number}")
+        axis.plot(evolved.course.mean, color=colour, linewidth=0.8)
+    axis.set(xlabel="generation", ylabel="good pages / pages", title="best (bold) and mean of the population")
+    axis.legend()
+    return figure
+
+
+def _far(
+    sheet: Sheet, result: TopicResult, histograms: Mapping[str, tuple[FloatArray, FloatArray]], label: str
+) -> Figure:
     figure, axes = sheet.panels(2, height=3.6)
-    trial = result.trials[0]
     names = [BEST_FIRST.name, *(strategy.name for strategy in result.evolved)]
     for axis, part, title in zip(axes, (0, 1), ("all pages", "good pages"), strict=True):
-        counts = {name: list(trial.histograms[name][part]) for name in names}
-        grouped(
-            axis, list(map(str, range(max(map(len, counts.values()))))), counts, map(partial(_colour, result), names)
-        )
+        longest = max(len(histograms[name][part]) for name in names)
+        counts = {
+            name: np.pad(histograms[name][part], (0, longest - len(histograms[name][part]))).tolist() for name in names
+        }
+        grouped(axis, list(map(str, range(longest))), counts, map(partial(_colour, result), names))
         sheet.values(axis)
-        axis.set(title=title, xlabel="links from the seeds")
+        axis.set(title=title, xlabel=label)
         axis.yaxis.set_major_formatter(COUNT)
         axis.set_ylabel("pages")
     sheet.legend(figure, axes[0])
@@ -85,6 +112,8 @@ def _bars(sheet: Sheet, axis: Any, result: TopicResult, trial: FocusTrial, measu
 def _colour(result: TopicResult, name: str) -> str:
     """Best-First is orange, evolved strategies are shades of blue, the rest have colours of their own."""
     evolved = [strategy.name for strategy in result.evolved]
+    if name in [strategy.name for strategy in result.foreign]:
+        return COLOURS[5 % len(COLOURS)]
     if name in evolved:
         return ("#1b5e9e", "#2f7fc8", "#7fb4e6")[evolved.index(name) % 3]
     fixed = {BEST_FIRST.name: COLOURS[1], "breadth-first": COLOURS[2], "random": MUTED, "link classifier": COLOURS[3]}
@@ -107,5 +136,7 @@ PLOTS = {
         distance,
         "Pages and good pages by distance from the seeds: longest crawls, larger set of seeds (Figs 9 and 10).",
     ),
+    "depth": Plot(depth, "The same by the links that the crawler knew of when it downloaded the page (Figs 9 and 10)."),
+    "evolution": Plot(evolution, "Fitness in the evolution, by generation."),
     "curves": Plot(curves, "Harvest rate so far, over the crawl."),
 }

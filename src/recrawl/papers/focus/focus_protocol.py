@@ -1,8 +1,10 @@
 """Evolving strategies for focused crawling (Johnson, Tsioutsiouliklis and Giles 2003): Table 1 and Figs 3-10.
 
-For each topic strategies are evolved on crawls of P pages from the pages that the topic was taught with, and the three
-best are compared with Best-First and the other baselines on crawls of P, 2P and 3P pages, from a large and a small set
-of other seeds, with 15 seeds of chance. P is 10,000, or what the graph allows.
+Strategies are evolved for the first topic on crawls of P pages from the pages that the topic was taught with. The
+three best are compared with Best-First and the other baselines on crawls of P, 2P and 3P pages, from a large and a
+small set of other seeds, with 15 seeds of chance: on the first topic (Figs 3, 5, 6, 10) and on all others (Figs 4, 7,
+8, 9), which they have never seen. With `each`, the others have an evolution of their own, too. P is 10,000, or what
+the graph allows.
 """
 
 from __future__ import annotations
@@ -13,25 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
+from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.focus.crawl_graph import UNREACHED, CrawlGraph
 from recrawl.focus.genetic import Evolution, GeneticSettings, Search, evolve
-from recrawl.focus.mission import Mission, Seeding, check_room, default_pages
-from recrawl.focus.scores import EXTRAS, SCORES
-from recrawl.focus.simulator import FocusedCrawl, chances
+from recrawl.focus.mission import SEED_SHARE, Mission, Seeding, check_room, default_pages
+from recrawl.focus.scores import EXTRAS, LEVELS, SCORES
+from recrawl.focus.simulator import chances
 from recrawl.focus.strategy import BASELINES, BEST_FIRST, PUBLISHED, Strategy, normalised
 from recrawl.focus.web import TopicalWeb
+from recrawl.papers.focus.focus_measures import MEASURES, harvest, harvest_curve, mean_histograms, measure
 from recrawl.progress import Advance, silent
 
-MEASURES = ("harvest", "recall", "community cohesiveness", "overall cohesiveness", "mean distance")
 GROUPS = {
     "without COMM": ("COMM_in", "COMM_out"),
     "without PARENT": ("PARENT_1", "PARENT_2", "PARENT_3", "PARENT_4", "PARENT_5"),
     "without HUB, AUTHORITY": ("HUB", "AUTHORITY"),
 }
 POINTS = 40  # of a harvest curve
+MOST_OF_REACH = 0.8  # a crawl of more of the pages in reach finds what any other finds
+LEAST_RUNS, LEAST_BRED = 5, 500  # below these a run judges nothing
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,9 @@ class FocusPlan:
     settings: GeneticSettings = field(default_factory=GeneticSettings)
     best: int = 3
     options: bool = True  # evolve with each of the paper's ideas for future work, too
+    levels: int = LEVELS  # generations of ancestors with a score (k)
+    evolutions: int = 1  # with seeds of their own; the first is the one that is shown
+    each: bool = False  # evolve for every topic, not for the first only
     seed: int = 0
 
     @classmethod
@@ -58,6 +64,7 @@ class FocusPlan:
 class FocusTrial:
     """Every strategy from one set of seeds: values[measure][strategy] is sizes x runs."""
 
+    asked: int  # seeds that were asked for
     seeds: int
     reach: int
     good: int
@@ -65,10 +72,20 @@ class FocusTrial:
     curves: Mapping[str, FloatArray]  # harvest at each of the points, mean of the runs
     points: FloatArray
     histograms: Mapping[str, tuple[FloatArray, FloatArray]]  # pages and good pages by distance, of the longest crawls
+    depths: Mapping[str, tuple[FloatArray, FloatArray]]  # the same by depth
 
     def summary(self, measure: str, strategy: str, size: int) -> Interval:
         """Mean over the runs with its 95% interval."""
         return interval(self.values[measure][strategy][size])
+
+
+@dataclass(frozen=True)
+class Evolved:
+    """What one evolution found, and how its best strategy does from the larger set of seeds."""
+
+    strategies: tuple[Strategy, ...]
+    course: Evolution
+    harvest: FloatArray  # sizes x runs
 
 
 @dataclass(frozen=True)
@@ -79,36 +96,91 @@ class TopicResult:
     quality: Mapping[str, Any]
     web: Mapping[str, Any]
     sizes: tuple[int, ...]
-    evolved: tuple[Strategy, ...]
-    evolution: Evolution
+    evolved: tuple[Strategy, ...]  # of the first topic, or of this one
+    evolved_on: str  # the topic that `evolved` was evolved for
+    foreign: tuple[Strategy, ...]  # of the first topic, where `evolved` is of this one
+    evolutions: tuple[Evolved, ...]  # for this topic; none where only the first topic has some
     trials: tuple[FocusTrial, ...]
     ablation: Mapping[str, FloatArray]  # harvest of the best strategy without some scores: sizes x runs
     options: Mapping[str, tuple[Strategy, FloatArray]]  # by idea: the best strategy, and its harvest: sizes x runs
+    plan: FocusPlan
+
+    @property
+    def cross(self) -> bool:
+        """Whether the strategies were evolved for another topic."""
+        return self.evolved_on != self.name
+
+    def too_long(self, size: int) -> bool:
+        """Whether a crawl is longer than what its seeds reach, nearly: then all strategies find the same."""
+        return any(self.sizes[size] > MOST_OF_REACH * trial.reach for trial in self.trials)
+
+    def notes(self) -> list[str]:
+        """Say what could not be done as asked."""
+        said = []
+        for trial in self.trials:
+            if trial.seeds < trial.asked:
+                said.append(
+                    f"{self.name}: {trial.seeds} seeds instead of {trial.asked}: at most one relevant page in "
+                    f"{SEED_SHARE} is a seed, and there are {self.quality['relevant']:,}"
+                )
+        if len({trial.seeds for trial in self.trials}) < len(self.trials):
+            said.append(f"{self.name}: two sets of seeds have the same size; they differ by chance only")
+        reach = min(trial.reach for trial in self.trials)
+        long = [f"{size:,}" for i, size in enumerate(self.sizes) if self.too_long(i)]
+        if long:
+            said.append(
+                f"{self.name}: crawls of {' and '.join(long)} pages are more than {100 * MOST_OF_REACH:.0f}% of the "
+                f"{reach:,} pages in reach: all strategies find the same there, and nothing is judged"
+            )
+        return said
+
+    def too_small(self) -> str:
+        """Say why nothing can be judged; empty if it can."""
+        settings = self.plan.settings
+        bred = settings.population * (settings.generations + 1)
+        checks = ((self.plan.runs, LEAST_RUNS, "runs"), (bred, LEAST_BRED, "individuals bred"))
+        return "; ".join(f"{have:,} {what}, at least {need:,} needed" for have, need, what in checks if have < need)
 
 
 def run(
     web: TopicalWeb, topics: Sequence[str], plan: FocusPlan, jobs: int = 1, advance: Advance = silent
 ) -> list[TopicResult]:
-    """Run the experiment for every topic."""
+    """Run the experiment for every topic; strategies evolved for the first are tested on all."""
     if not topics:
         raise InputError("the experiment needs at least one topic")
-    return [run_topic(Mission.learn(web, spec, seed=plan.seed, jobs=jobs), plan, advance) for spec in topics]
+    if len(set(topics)) < len(topics):
+        raise InputError("a topic is named twice")
+    found: list[TopicResult] = []
+    for spec in topics:
+        mission = Mission.learn(web, spec, seed=plan.seed, jobs=jobs)
+        found.append(run_topic(mission, plan, found[0] if found else None, advance))
+    return found
 
 
-def run_topic(mission: Mission, plan: FocusPlan, advance: Advance = silent) -> TopicResult:
-    """Evolve, compare, take apart, and try the paper's ideas."""
+def run_topic(
+    mission: Mission, plan: FocusPlan, first: TopicResult | None = None, advance: Advance = silent
+) -> TopicResult:
+    """Evolve (or take what was evolved for the first topic), compare, take apart, and try the paper's ideas."""
     training = mission.examples(plan.seed)
     check_room(training, plan.pages)
     starts = [mission.draw(count, plan.seed + 1 + i) for i, count in enumerate(plan.seed_sets)]
+    for start in starts:
+        check_room(start, plan.pages)
     pages = plan.pages or default_pages(training, mission.good_within(training))
     sizes = tuple(pages * k for k in (1, 2, 3))
-    found, evolution = evolve(mission.fleet, training.seeds, pages, plan.settings, plan.seed, advance=advance)
-    evolved = tuple(found[: plan.best])
-    rivals = [*BASELINES, PUBLISHED, *evolved]
-    trials = tuple(_trial(mission, start, rivals, sizes, plan, advance) for start in starts)
+    own = _evolutions(mission, training, starts[0], sizes, plan, advance) if first is None or plan.each else ()
+    foreign = () if first is None else tuple(_of(first.name, s) for s in first.evolutions[0].strategies[: plan.best])
+    evolved = own[0].strategies[: plan.best] if own else foreign
+    foreign = foreign if own else ()
+    rivals = [*BASELINES, PUBLISHED, *evolved, *foreign]
+    trials = tuple(
+        _trial(mission, start, asked, rivals, sizes, plan, advance)
+        for start, asked in zip(starts, plan.seed_sets, strict=True)
+    )
     parts = {name: _without(evolved[0], scores) for name, scores in GROUPS.items()}
     ablation = {name: _harvests(mission, starts[0], part, sizes, plan) for name, part in parts.items()}
-    options = _options(mission, training, starts[0], found, sizes, plan, advance) if plan.options else {}
+    wanted = plan.options and bool(own)
+    options = _options(mission, training, starts[0], own[0].strategies, sizes, plan, advance) if wanted else {}
     graph = mission.web.graph
     about = {
         "name": mission.web.name,
@@ -117,13 +189,32 @@ def run_topic(mission: Mission, plan: FocusPlan, advance: Advance = silent) -> T
         "reach": training.reach,
         "good": mission.good_within(training),
     }
-    quality = mission.topic.quality.to_json()
-    return TopicResult(mission.topic.name, quality, about, sizes, evolved, evolution, trials, ablation, options)
+    name, quality = mission.topic.name, mission.topic.quality.to_json()
+    on = name if own or first is None else first.name
+    return TopicResult(name, quality, about, sizes, tuple(evolved), on, foreign, own, trials, ablation, options, plan)
+
+
+def _of(topic: str, strategy: Strategy) -> Strategy:
+    """Name a strategy after the topic that it was evolved for."""
+    return replace(strategy, name=f"{strategy.name} on {topic}")
+
+
+def _evolutions(
+    mission: Mission, training: Seeding, start: Seeding, sizes: tuple[int, ...], plan: FocusPlan, advance: Advance
+) -> tuple[Evolved, ...]:
+    """Evolve as often as asked, with seeds of their own."""
+    out = []
+    for number in range(plan.evolutions):
+        search, seed = Search(levels=plan.levels), plan.seed + 10_000 * number
+        found, course = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, seed, search, advance)
+        out.append(Evolved(tuple(found), course, _harvests(mission, start, found[0], sizes, plan)))
+    return tuple(out)
 
 
 def _trial(
     mission: Mission,
     start: Seeding,
+    asked: int,
     rivals: Sequence[Strategy],
     sizes: tuple[int, ...],
     plan: FocusPlan,
@@ -132,36 +223,16 @@ def _trial(
     crawls = mission.fleet.crawls(rivals, start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs), advance)
     points = np.unique(np.linspace(sizes[-1] / POINTS, sizes[-1], POINTS).astype(np.int64))
     values: dict[str, dict[str, FloatArray]] = {name: {} for name in MEASURES}
-    curves, histograms = {}, {}
+    curves, histograms, depths = {}, {}, {}
     for strategy, mine in zip(rivals, crawls, strict=True):
         table = np.array([[measure(mission, start, crawl, size) for crawl in mine] for size in sizes])
         for i, name in enumerate(MEASURES):
             values[name][strategy.name] = table[:, :, i]
         curves[strategy.name] = np.array([harvest_curve(crawl, points) for crawl in mine]).mean(axis=0)
-        histograms[strategy.name] = _histogram(mine, start)
-    good = mission.good_within(start)
-    return FocusTrial(len(start.seeds), start.reach, good, values, curves, points.astype(np.float64), histograms)
-
-
-def measure(mission: Mission, start: Seeding, crawl: FocusedCrawl, size: int) -> tuple[float, ...]:
-    """The values of MEASURES for the first `size` pages of a crawl."""
-    return (
-        harvest(crawl, size),
-        recall(crawl, size, mission.topic.good, start.distance),
-        *cohesiveness(mission.web.graph, crawl, size, start.seeds),
-        mean_distance(crawl, size, start.distance),
-    )
-
-
-def _histogram(crawls: Sequence[FocusedCrawl], start: Seeding) -> tuple[FloatArray, FloatArray]:
-    """Mean histogram of the runs."""
-    parts = [distance_histogram(crawl, len(crawl.pages), start.distance) for crawl in crawls]
-    size = max(len(pages) for pages, _ in parts)
-    out = np.zeros((2, size))
-    for pages, good in parts:
-        out[0, : len(pages)] += pages / len(parts)
-        out[1, : len(good)] += good / len(parts)
-    return out[0], out[1]
+        histograms[strategy.name] = mean_histograms(mine, [start.distance[crawl.pages] for crawl in mine])
+        depths[strategy.name] = mean_histograms(mine, [crawl.depth for crawl in mine])
+    good, at = mission.good_within(start), points.astype(np.float64)
+    return FocusTrial(asked, len(start.seeds), start.reach, good, values, curves, at, histograms, depths)
 
 
 def _harvests(
@@ -178,13 +249,13 @@ def _without(strategy: Strategy, scores: Sequence[str]) -> Strategy:
     return Strategy(f"{strategy.name} without {', '.join(scores)}", parts, strategy.within)
 
 
-def searches(found: Sequence[Strategy]) -> list[Search]:
+def searches(found: Sequence[Strategy], levels: int = LEVELS) -> list[Search]:
     """The paper's future work (section 4), one idea each, all together, and a start from what is known to be good."""
     return [
-        Search("anchors and hosts", anchor_and_host=True),
-        Search("rewards exploration", explore=0.2),
-        Search("parts by distance", within=(2,)),
-        Search("starts from earlier runs", start=tuple(found[:10])),
+        Search("anchors and hosts", anchor_and_host=True, levels=levels),
+        Search("rewards exploration", explore=0.2, levels=levels),
+        Search("parts by distance", within=(2,), levels=levels),
+        Search("starts from earlier runs", start=tuple(found[:10]), levels=levels),
         Search("starts from Best-First", start=(BEST_FIRST, PUBLISHED)),
         Search("all of them", anchor_and_host=True, explore=0.2, within=(2,), start=tuple(found[:10])),
     ]
@@ -200,7 +271,7 @@ def _options(
     advance: Advance,
 ) -> dict[str, tuple[Strategy, FloatArray]]:
     out = {}
-    for search in searches(found):
+    for search in searches(found, plan.levels):
         best, _ = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, plan.seed, search, advance)
         out[search.name] = best[0], _harvests(mission, start, best[0], sizes, plan)
     return out
@@ -215,53 +286,3 @@ def weight_rows(strategies: Sequence[Strategy]) -> list[tuple[str, list[float]]]
 def with_topic(strategies: Sequence[Strategy], topic: str) -> list[Strategy]:
     """Note in each strategy which topic it was evolved for."""
     return [replace(strategy, found={"topic": topic, **strategy.found}) for strategy in strategies]
-
-
-def harvest(crawl: FocusedCrawl, pages: int) -> float:
-    """Good pages / downloaded pages among the first `pages` (eq. 1)."""
-    first = crawl.good[:pages]
-    return float(first.mean()) if len(first) else 0.0
-
-
-def harvest_curve(crawl: FocusedCrawl, points: IntArray) -> FloatArray:
-    """Harvest rate of the crawl so far, at these numbers of pages; NaN beyond its end."""
-    so_far = np.cumsum(crawl.good) / np.arange(1, len(crawl.good) + 1)
-    inside = (points >= 1) & (points <= len(so_far))
-    curve = np.full(len(points), np.nan)
-    curve[inside] = so_far[points[inside] - 1]
-    return curve
-
-
-def recall(crawl: FocusedCrawl, pages: int, good: BoolArray, distance: IntArray) -> float:
-    """Good pages downloaded / good pages that can be reached from the seeds at all."""
-    there = int((good & (distance != UNREACHED)).sum())
-    return float(crawl.good[:pages].sum()) / there if there else 0.0
-
-
-def cohesiveness(graph: CrawlGraph, crawl: FocusedCrawl, pages: int, seeds: PageIds) -> tuple[float, float]:
-    """Mean number of links into the community, of its own pages and of all downloaded pages (eq. 13).
-
-    sum over i in G of |L_i and C| / |G|, with G the community C (the seeds and the good pages, as far as they are
-    downloaded) or all downloaded pages.
-    """
-    downloaded = crawl.pages[:pages]
-    member = np.zeros(len(graph), dtype=np.bool_)
-    member[downloaded[crawl.good[:pages]]] = True
-    member[np.intersect1d(seeds, downloaded)] = True
-    inside = np.concatenate([[0], np.cumsum(member[graph.out])])
-    into = (inside[graph.start[1:]] - inside[graph.start[:-1]])[downloaded]
-    own = into[member[downloaded]]
-    return float(own.mean()) if len(own) else 0.0, float(into.mean()) if len(into) else 0.0
-
-
-def distance_histogram(crawl: FocusedCrawl, pages: int, distance: IntArray) -> tuple[IntArray, IntArray]:
-    """How many of the downloaded pages, and of the good ones among them, lie how many links from the seeds."""
-    far = distance[crawl.pages[:pages]]
-    size = int(far.max(initial=0)) + 1
-    return np.bincount(far, minlength=size), np.bincount(far[crawl.good[:pages]], minlength=size)
-
-
-def mean_distance(crawl: FocusedCrawl, pages: int, distance: IntArray) -> float:
-    """Mean number of links between the seeds and a downloaded page."""
-    far = distance[crawl.pages[:pages]]
-    return float(far.mean()) if len(far) else 0.0

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, ClassVar
+
+import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval, paired_test
@@ -12,11 +15,19 @@ from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.focus.focus_findings import findings
+from recrawl.papers.focus.focus_measures import MEASURES
 from recrawl.papers.focus.focus_plots import PLOTS
-from recrawl.papers.focus.focus_protocol import MEASURES, FocusTrial, TopicResult, weight_rows, with_topic
+from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult, weight_rows, with_topic
 from recrawl.report.layout import Card, Picture, Section, Table
 from recrawl.report.style import Plot
-from recrawl.report.table import said
+from recrawl.report.table import with_interval
+
+FARS = ("mean distance", "maximum distance", "mean depth", "maximum depth")
+FAR = (
+    "Distance: links on the shortest path from the seeds. Depth: links on the way that the crawler took, the other "
+    "reading of the paper's histograms, which go to 14 links on a graph recorded to 5. The paper's farthest: evolved "
+    "10 and 10, Best-First 14 and 12."
+)
 
 
 def slug(name: str) -> str:
@@ -34,11 +45,21 @@ def _topic_json(result: TopicResult) -> dict[str, Any]:
             {"name": s.name, "weights": [dict(p) for p in s.parts], "fitness": s.found["fitness"]}
             for s in result.evolved
         ],
-        "evolution": {
-            "best": result.evolution.best.tolist(),
-            "mean": result.evolution.mean.tolist(),
-            "evaluations": result.evolution.evaluations,
-        },
+        "evolved_on": result.evolved_on,
+        "foreign": [s.name for s in result.foreign],
+        "evolutions": [
+            {
+                "best": evolved.course.best.tolist(),
+                "mean": evolved.course.mean.tolist(),
+                "evaluations": evolved.course.evaluations,
+                "weights": [dict(p) for p in evolved.strategies[0].parts],
+                "harvest": _sizes_json(evolved.harvest),
+            }
+            for evolved in result.evolutions
+        ],
+        "plan": {**asdict(result.plan)},
+        "notes": result.notes(),
+        "too_small": result.too_small(),
         "trials": [_trial_json(trial) for trial in result.trials],
         "ablation": {name: _sizes_json(values) for name, values in result.ablation.items()},
         "options": {
@@ -51,11 +72,13 @@ def _topic_json(result: TopicResult) -> dict[str, Any]:
 
 def _trial_json(trial: FocusTrial) -> dict[str, Any]:
     return {
+        "asked": trial.asked,
         "seeds": trial.seeds,
         "reach": trial.reach,
         "good": trial.good,
         "measures": {m: {s: _sizes_json(v) for s, v in trial.values[m].items()} for m in MEASURES},
         "curves": {"pages": trial.points.tolist(), **{s: c.tolist() for s, c in trial.curves.items()}},
+        "depths": {s: {"pages": p.tolist(), "good": g.tolist()} for s, (p, g) in trial.depths.items()},
         "distances": {s: {"pages": p.tolist(), "good": g.tolist()} for s, (p, g) in trial.histograms.items()},
     }
 
@@ -84,7 +107,9 @@ def weights_table(result: TopicResult) -> Table:
     shown = [*result.evolved, PUBLISHED]
     rows = [[name, *(f"{value:.3f}" for value in values)] for name, values in weight_rows(shown)]
     rows.append(["fitness", *(f"{strategy.found['fitness']:.3f}" for strategy in result.evolved), "-"])
-    note = f"Weights of the best strategies, evolved on crawls of {result.sizes[0]:,} pages, and their fitness there."
+    pages = result.evolved[0].found["pages"]
+    where = f" for {result.evolved_on}" if result.cross else ""
+    note = f"Weights of the best strategies, evolved{where} on crawls of {pages:,} pages, and their fitness there."
     return Table(["score", *(strategy.name for strategy in shown)], rows, note)
 
 
@@ -94,7 +119,7 @@ def measure_table(result: TopicResult, trial: FocusTrial, measure: str) -> Table
     rows = []
     for name, values in trial.values[measure].items():
         marks = [_mark(row, b) if name != BEST_FIRST.name else "" for row, b in zip(values, base, strict=True)]
-        rows.append([name, *(said(interval(row)) + mark for row, mark in zip(values, marks, strict=True))])
+        rows.append([name, *(with_interval(interval(row)) + mark for row, mark in zip(values, marks, strict=True))])
     note = (
         f"{measure.capitalize()} from {trial.seeds} seeds, {_runs(trial)}; {trial.good:,} of the "
         f"{trial.reach:,} pages in reach are good; * differs from best-first (paired t-test, 95%)."
@@ -107,18 +132,35 @@ def measure_table(result: TopicResult, trial: FocusTrial, measure: str) -> Table
 def ablation_table(result: TopicResult) -> Table:
     """The best strategy without some of its scores."""
     best = result.evolved[0].name
-    rows = [[best, *(said(interval(row)) for row in result.trials[0].values["harvest"][best])]]
-    rows += [[name, *(said(interval(row)) for row in values)] for name, values in result.ablation.items()]
+    rows = [[best, *(with_interval(interval(row)) for row in result.trials[0].values["harvest"][best])]]
+    rows += [[name, *(with_interval(interval(row)) for row in values)] for name, values in result.ablation.items()]
     return Table(_heads(result), rows, "Harvest of the best strategy with some of its weights set to 0.")
+
+
+def evolutions_table(result: TopicResult) -> Table:
+    """The best strategy of each evolution, and the interval over evolutions."""
+    rows = [
+        [f"evolution {number}", *(with_interval(interval(row)) for row in evolved.harvest)]
+        for number, evolved in enumerate(result.evolutions, 1)
+    ]
+    means = np.array([evolved.harvest.mean(axis=1) for evolved in result.evolutions])
+    rows.append(["mean over evolutions", *(with_interval(interval(column)) for column in means.T)])
+    best_first = result.trials[0].values["harvest"][BEST_FIRST.name]
+    rows.append([BEST_FIRST.name, *(with_interval(interval(row)) for row in best_first)])
+    note = (
+        f"Harvest of the best strategy of each of {len(result.evolutions)} evolutions from {result.trials[0].seeds} "
+        "seeds: ± over runs, and over evolutions in the row of the mean."
+    )
+    return Table(_heads(result), rows, note, sums=frozenset({len(rows) - 2}))
 
 
 def options_table(result: TopicResult) -> Table:
     """The ideas for future work."""
     best = result.evolved[0].name
     values = result.trials[0].values["harvest"][best]
-    rows = [[best, *(said(interval(row)) for row in values)]]
+    rows = [[best, *(with_interval(interval(row)) for row in values)]]
     for name, (_, mine) in result.options.items():
-        cells = [said(interval(row)) + _mark(row, b) for row, b in zip(mine, values, strict=True)]
+        cells = [with_interval(interval(row)) + _mark(row, b) for row, b in zip(mine, values, strict=True)]
         rows.append([name, *cells])
     means = [values.mean(axis=1).tolist(), *(mine.mean(axis=1).tolist() for _, mine in result.options.values())]
     note = f"Harvest with the paper's ideas for future work, one at a time; * differs from {best}."
@@ -163,7 +205,12 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
 
     def figures(self) -> Mapping[str, tuple[Plot, Any]]:
         """Every figure of every topic."""
-        return {f"{slug(r.name)}-{name}": (plot, r) for r in self.results for name, plot in PLOTS.items()}
+        return {
+            f"{slug(r.name)}-{name}": (plot, r)
+            for r in self.results
+            for name, plot in PLOTS.items()
+            if name != "evolution" or r.evolutions
+        }
 
     def more_files(self) -> dict[str, bytes]:
         """The strategies that were evolved."""
@@ -175,7 +222,10 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
 
     def intro(self) -> list[str]:
         """Say what was crawled for, one line per topic."""
-        return [headline(result) for result in self.results]
+        lines = [line for result in self.results for line in (headline(result), *_remarks(result))]
+        if len(self.results) == 1:
+            lines.append("note: one topic: strategies are not tested on a topic that they were not evolved for")
+        return lines
 
     def cards(self) -> list[Card]:
         """The harvest of each topic."""
@@ -194,6 +244,16 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
         return {"experiment": "focus", "command": command, "topics": [_topic_json(result) for result in self.results]}
 
 
+def _remarks(result: TopicResult) -> list[str]:
+    """What could not be done as asked, and what the intervals are over."""
+    said = [f"note: {note}" for note in result.notes()]
+    if result.too_small():
+        said.append(f"note: {result.name}: too small to judge the paper's findings: {result.too_small()}")
+    if len(result.evolutions) == 1 and not result.too_small():
+        said.append(f"note: {result.name}: one evolution; intervals are over the crawls' chances (see --evolutions)")
+    return said
+
+
 def _sections(result: TopicResult, figures: Figures) -> list[Section]:
     name = result.name
 
@@ -203,15 +263,18 @@ def _sections(result: TopicResult, figures: Figures) -> list[Section]:
     harvests = [measure_table(result, trial, "harvest") for trial in result.trials]
     recalls = [measure_table(result, trial, "recall") for trial in result.trials]
     cohesion = [measure_table(result, result.trials[0], m) for m in MEASURES if "cohesiveness" in m]
-    distances = [measure_table(result, trial, "mean distance") for trial in result.trials]
+    distances = [measure_table(result, trial, m) for m in FARS for trial in result.trials]
     out = [
         Section(f"{name}: the topic classifier", tables=[classifier_table(result)]),
         Section(f"{name}: weights (Table 1)", tables=[weights_table(result), ablation_table(result)]),
         Section(f"{name}: harvest (Figs 3 and 4)", tables=harvests, pictures=drawn("harvest", "curves")),
         Section(f"{name}: recall", tables=recalls),
         Section(f"{name}: cohesiveness (Figs 5 to 8)", tables=cohesion, pictures=drawn("cohesiveness")),
-        Section(f"{name}: distance from the seeds (Figs 9 and 10)", tables=distances, pictures=drawn("distance")),
+        Section(f"{name}: distance from the seeds (Figs 9 and 10)", FAR, distances, drawn("distance", "depth")),
     ]
+    if result.evolutions:
+        tables = [evolutions_table(result)] if len(result.evolutions) > 1 else []
+        out.append(Section(f"{name}: evolution", tables=tables, pictures=drawn("evolution")))
     if result.options:
         out.append(Section(f"{name}: ideas for future work (section 4)", tables=[options_table(result)]))
     return out

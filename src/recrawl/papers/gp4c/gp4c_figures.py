@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
-from recrawl.evolve.evolution import SELECTIONS
+from recrawl.evolve.candidates import SELECTIONS
 from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, SHARES, Gp4cExperiment, Variant
+from recrawl.papers.gp4c.gp4c_published import NEW_PAGES
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
 
 CURVES = ("nad", "sad", "aad", "gad", "cg")
@@ -71,6 +72,10 @@ def figure6(sheet: Sheet, experiment: Gp4cExperiment) -> Figure:
     for fitness, bred, colour in zip(FITNESS, MEASURES, COLOURS, strict=False):
         values = np.stack([fold.new_picks[Variant(terminals, fitness)] for fold in experiment.folds])
         _errorbars(axis, _cycles(experiment), values, colour, f"bred for {bred.spec}")
+        other = np.stack([fold.other_picks[Variant(terminals, fitness)] for fold in experiment.folds]).mean(axis=0)
+        axis.plot(_cycles(experiment), other, color=colour, linewidth=1.0, linestyle="--")
+    axis.axhline(NEW_PAGES, color=MUTED, linestyle=":", linewidth=1.0)
+    axis.annotate("paper", (_cycles(experiment)[-1], NEW_PAGES), color=MUTED, fontsize=8, ha="right", va="bottom")
     axis.set_ylim(0, 1.05)
     axis.set(xlabel=_cycle_word(experiment), title=f"New pages visited, GP4C {terminals.capitalize()}")
     axis.legend()
@@ -129,6 +134,9 @@ PLOTS = {
     "figure5": Plot(
         figure5, "Schedules that are interrupted: formulas bred for the whole budget, run with less of it (Fig 5)."
     ),
-    "figure6": Plot(figure6, "Share of each cycle's visits that go to pages not visited since the warm-up (Fig 6)."),
+    "figure6": Plot(
+        figure6,
+        "Share of each cycle's visits that go to pages not visited before (Fig 6); dashed: not in the cycle before.",
+    ),
     "evolution": Plot(evolution, "Best and mean fitness in training by generation, mean over folds and seeds."),
 }

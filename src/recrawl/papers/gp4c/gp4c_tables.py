@@ -1,21 +1,35 @@
-"""The tables of the GP4C experiment (Santos et al. 2014, Tables 2 to 4), for people and as JSON."""
+"""The tables of the GP4C experiment (Santos et al. 2014, Tables 1 to 4), the paper's numbers beside ours."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from recrawl import __version__
 from recrawl.evaluate.measures.measure import Measure
-from recrawl.evaluate.statistics import CycleScore, PairedTest, cycle_score, paired_test
-from recrawl.evolve.evolution import NEARLY, SELECTIONS, SHORT
-from recrawl.papers.gp4c.gp4c_protocol import BASELINES, BOUND, FITNESS, MEASURES, OVER_CYCLES, Gp4cExperiment, Variant
-from recrawl.report.results import number
-from recrawl.report.table import Table, said
+from recrawl.evaluate.statistics import CycleScore, cycle_score
+from recrawl.evolve.candidates import NEARLY, PROGRAM_SELECTIONS, SELECTIONS, SHORT
+from recrawl.papers.gp4c.gp4c_findings import against, stability
+from recrawl.papers.gp4c.gp4c_protocol import (
+    BASELINES,
+    BOUND,
+    FITNESS,
+    MEASURES,
+    OVER_CYCLES,
+    PAPERS_CG,
+    Gp4cExperiment,
+    Variant,
+)
+from recrawl.papers.gp4c.gp4c_published import TABLE_1, TABLE_2, TABLE_3
+from recrawl.policies.formulas.expression import Expression
+from recrawl.policies.formulas.published import NAMED
+from recrawl.report.table import Table, with_interval
 
-RIVALS = ("nad", "sad", "aad", "gad", "cg", "tx", "bayes", *OVER_CYCLES)
+FORMULAS = {
+    "best": "The best formula of each test set, by validation.",
+    SHORT: f"Shorter: the shortest formula whose validation is within {NEARLY * 100:g}% of the best; not in the paper.",
+}
+RIVALS = ("nad", "sad", "aad", "gad", PAPERS_CG, "cg", "tx", "bayes", *OVER_CYCLES)
 
 
 def label(variant: Variant) -> str:
@@ -27,6 +41,23 @@ def methods(experiment: Gp4cExperiment, measure: Measure) -> list[str | Variant]
     """Return all methods; evolved ones with the measure as their fitness function."""
     evolved = [experiment.for_measure(terminals, measure) for terminals in experiment.protocol.terminals]
     return [*BASELINES, *OVER_CYCLES, *evolved]
+
+
+def data(experiment: Gp4cExperiment) -> Table:
+    """Table 1: the data."""
+    held = experiment.data
+    ours = [
+        f"{held.days:g}",
+        f"{held.pages:,}",
+        f"{held.sites:,}",
+        f"{held.least:,}",
+        f"{held.most:,}",
+        f"{held.pages / held.sites:.2f}",
+        f"{100 * held.error_share:.2f}%",
+        f"{held.removed:,}",
+    ]
+    rows = [[name, mine, paper] for (name, paper), mine in zip(TABLE_1.items(), ours, strict=True)]
+    return Table(("after filtering", experiment.name, "paper (BRDC'12)"), rows)
 
 
 def overall(experiment: Gp4cExperiment) -> Table:
@@ -41,28 +72,32 @@ def overall(experiment: Gp4cExperiment) -> Table:
     for i, method in enumerate(columns[0]):
         name = label(method) if isinstance(method, Variant) else method
         gaps = [_against_best_rival(experiment, columns[m][i], measure) for m, measure in enumerate(MEASURES)]
-        rows.append([name, *(text for m in range(2) for text in (said(values[m][i], 4), gaps[m]))])
-    bound = [said(experiment.summary(BOUND, measure), 4) for measure in MEASURES]
-    rows.append([f"{BOUND} (bound)", bound[0], "", bound[1], ""])
+        cells = (
+            (with_interval(values[m][i], 4), gaps[m], _papers(name, measure)) for m, measure in enumerate(MEASURES)
+        )
+        rows.append([name, *(text for cell in cells for text in cell)])
+    bound = [with_interval(experiment.summary(BOUND, measure), 4) for measure in MEASURES]
+    rows.append([f"{BOUND} (bound)", bound[0], "", "", bound[1], "", ""])
     return Table(
-        ("method", "ChangeRate", "to the best rival", "NDCG", "to the best rival"),
+        ("method", "ChangeRate", "to the best rival", "paper", "NDCG", "to the best rival", "paper"),
         rows,
         "Mean over all test cycles with the 95% interval over the folds. Evolved formulas are those bred for the "
         "measure at hand. The best rival is the best of the estimators, age and t * X; * marks a paired t-test over "
-        "the folds that is significant at 95%.",
-        frozenset({(best[0], 1), (best[1], 3)}),
+        "the folds that is significant at 95%. The paper's CG is eq. 4 as printed, without t: cg(form=rate).",
+        frozenset({(best[0], 1), (best[1], 4)}),
     )
+
+
+def _papers(method: str, measure: Measure) -> str:
+    if method not in TABLE_2:
+        return ""
+    mean, half = TABLE_2[method][measure.spec]
+    return f"{mean:.4f} ± {half:.4f}"
 
 
 def best_rival(experiment: Gp4cExperiment, measure: Measure) -> str:
     """Return the best classical method."""
     return max((*RIVALS, "age"), key=lambda name: experiment.summary(name, measure).mean)
-
-
-def against(experiment: Gp4cExperiment, variant: str | Variant, rival: str, measure: Measure) -> PairedTest:
-    """Test a method against a rival, fold by fold."""
-    means = [experiment.values(method, measure).mean(axis=1) for method in (variant, rival)]
-    return paired_test(means[0], means[1])
 
 
 def _against_best_rival(experiment: Gp4cExperiment, method: str | Variant, measure: Measure) -> str:
@@ -85,14 +120,21 @@ def contests(experiment: Gp4cExperiment) -> list[Table]:
             for terminals in experiment.protocol.terminals:
                 score = contest(experiment, experiment.for_measure(terminals, measure), rival, measure)
                 cells += [_count(score.victories, score.gain_pct), _count(score.losses, score.loss_pct)]
+                cells.append(_papers_contest(measure, rival, terminals))
             rows.append([rival, *cells])
-        heads = [f"GP4C {t.capitalize()} {word}" for t in experiment.protocol.terminals for word in ("won", "lost")]
+        words = ("won", "lost", "paper")
+        heads = [f"GP4C {t.capitalize()} {word}" for t in experiment.protocol.terminals for word in words]
         note = (
-            f"Test cycles (of {_cycles(experiment)}) in which a paired t-test over the folds is significant at 95%, "
-            "and the mean relative difference in them."
+            f"Test cycles (of {experiment.judged}; the paper 17) in which a paired t-test over the folds is "
+            "significant at 95%, and the mean relative difference in them; paper: won / lost."
         )
         tables.append(Table((measure.spec, *heads), rows, note))
     return tables
+
+
+def _papers_contest(measure: Measure, rival: str, terminals: str) -> str:
+    held = TABLE_3[measure.spec].get(rival, {}).get(terminals)
+    return "" if held is None else f"{_count(held[0], held[1])} / {_count(held[2], held[3])}"
 
 
 def contest(experiment: Gp4cExperiment, variant: Variant, rival: str, measure: Measure) -> CycleScore:
@@ -110,7 +152,7 @@ def formulas(experiment: Gp4cExperiment, selection: str = "best") -> list[Table]
             for i, (a, b) in enumerate(zip(*columns, strict=True))
         ]
         heads = (f"{terminals}, test set", "bred for ChangeRate", "train / valid.", "bred for NDCG", "train / valid.")
-        tables.append(Table(heads, rows))
+        tables.append(Table(heads, rows, FORMULAS[selection]))
     return tables
 
 
@@ -118,11 +160,11 @@ def selections(experiment: Gp4cExperiment) -> Table:
     """How the three ways to choose the final formula do, and in how many cycles they differ."""
     rows = []
     for terminals in experiment.protocol.terminals:
-        for name in (*SELECTIONS, SHORT):
+        for name in (*SELECTIONS, *PROGRAM_SELECTIONS, SHORT):
             cells = []
             for measure in MEASURES:
                 variant = experiment.for_measure(terminals, measure)
-                cells.append(said(experiment.summary(variant, measure, name), 4))
+                cells.append(with_interval(experiment.summary(variant, measure, name), 4))
                 score = cycle_score(
                     experiment.values(variant, measure, name), experiment.values(variant, measure, "best")
                 )
@@ -133,6 +175,8 @@ def selections(experiment: Gp4cExperiment) -> Table:
         heads,
         rows,
         f"Cycles that differ significantly from those of the selection by validation alone (best). "
+        "Sum and avg subtract sigma, the standard deviation of training and validation; by cycles: sigma of the values "
+        "of all cycles, as in the authors' program, whose best is the best in training. "
         f"Short is the shortest formula within {NEARLY * 100:g}% of the best in validation; the paper has no such.",
     )
 
@@ -142,7 +186,7 @@ def cross_fitness(experiment: Gp4cExperiment) -> Table:
     rows = [
         [
             f"{label(variant)}, bred for {MEASURES[FITNESS.index(variant.fitness)].spec}",
-            *(said(experiment.summary(variant, measure), 4) for measure in MEASURES),
+            *(with_interval(experiment.summary(variant, measure), 4) for measure in MEASURES),
         ]
         for variant in experiment.variants
     ]
@@ -153,101 +197,30 @@ def _count(cycles: int, pct: float) -> str:
     return f"{cycles} ({pct:+.2f}%)" if cycles else "0"
 
 
-def _cycles(experiment: Gp4cExperiment) -> int:
-    return experiment.protocol.cycles[2] - experiment.protocol.plan.warmup
+def printed(experiment: Gp4cExperiment) -> Table:
+    """The formulas that the paper's Table 4 prints, on these test sets, with rates and with chances."""
+    forms = ("rate", "chance")
+    names = list(dict.fromkeys(name for name, _ in experiment.folds[0].printed))
+    rows = []
+    for name in names:
+        shown = str(Expression.of(NAMED[name]))
+        means = [np.mean([fold.printed[name, form] for fold in experiment.folds], axis=0) for form in forms]
+        rows.append([name, shown, *(f"{mean[m]:.4f}" for m in range(2) for mean in means)])
+    heads = ("printed in Table 4", "formula", *(f"{m.spec}, {form}s" for m in MEASURES for form in forms))
+    note = "Mean over folds and cycles; with the estimators as rates (as the authors' program has them) or as chances."
+    return Table(heads, rows, note)
 
 
-def correlation(experiment: Gp4cExperiment, method: str | Variant, measure: Measure) -> float:
-    """Pearson's correlation of the pages that change in a cycle with the measure (the paper: .56 and .42)."""
-    changed = np.stack([fold.changed for fold in experiment.folds]).mean(axis=0)
-    curve = experiment.values(method, measure).mean(axis=0)
-    if changed.std() == 0 or curve.std() == 0:
-        return math.nan
-    return float(np.corrcoef(changed, curve)[0, 1])
-
-
-# -- JSON -------------------------------------------------------------------------------------------------------------
-
-
-def results(experiment: Gp4cExperiment, command: str) -> dict[str, Any]:
-    """Return everything measured as plain values."""
-    protocol = experiment.protocol
-    return {
-        "recrawl": __version__,
-        "experiment": "gp4c",
-        "command": command,
-        "data": experiment.name,
-        "protocol": {
-            "cycle_days": protocol.plan.cycle_days,
-            "cycles": protocol.cycles,
-            "warmup": protocol.plan.warmup,
-            "budget": protocol.plan.budget,
-            "folds": protocol.folds,
-            "train_folds": protocol.train_folds,
-            "over": protocol.over,
-            "seed": protocol.plan.seed,
-            "population": protocol.settings.population,
-            "generations": protocol.settings.generations,
-            "seeds": protocol.settings.seeds,
-        },
-        "folds": [
-            {"pages": fold.pages, "simulated": {str(v): d.simulated for v, d in fold.discoveries.items()}}
-            for fold in experiment.folds
-        ],
-        "baselines": {
-            name: {m.spec: _measured(experiment, name, m) for m in MEASURES}
-            for name in (*BASELINES, *OVER_CYCLES, BOUND)
-        },
-        "evolved": {str(v): _variant(experiment, v) for v in experiment.variants},
-    }
-
-
-def _measured(
-    experiment: Gp4cExperiment, method: str | Variant, measure: Measure, selection: str = "best"
-) -> dict[str, Any]:
-    values = experiment.values(method, measure, selection)
-    summary = experiment.summary(method, measure, selection)
-    return {
-        "mean": number(summary.mean),
-        "ci95": number(summary.half),
-        "folds": [number(v) for v in values.mean(axis=1)],
-        "cycles": [number(v) for v in values.mean(axis=0)],
-    }
-
-
-def _variant(experiment: Gp4cExperiment, variant: Variant) -> dict[str, Any]:
-    measured = {
-        selection: {m.spec: _measured(experiment, variant, m, selection) for m in MEASURES}
-        for selection in (*SELECTIONS, SHORT)
-    }
-    versus = {rival: {m.spec: _versus(experiment, variant, rival, m) for m in MEASURES} for rival in (*RIVALS, "age")}
-    return {
-        "selections": measured,
-        "versus": versus,
-        "formulas": {
-            selection: [
-                {
-                    "formula": str(c.formula),
-                    "seed": c.seed,
-                    "train": number(c.train),
-                    "validation": number(c.validation),
-                }
-                for c in experiment.chosen(variant, selection)
-            ]
-            for selection in (*SELECTIONS, SHORT)
-        },
-        "interrupted": np.stack([fold.interrupted[variant] for fold in experiment.folds]).mean(axis=0).tolist(),
-        "new_picks": np.stack([fold.new_picks[variant] for fold in experiment.folds]).mean(axis=0).tolist(),
-    }
-
-
-def _versus(experiment: Gp4cExperiment, variant: Variant, rival: str, measure: Measure) -> dict[str, Any]:
-    test, score = against(experiment, variant, rival, measure), contest(experiment, variant, rival, measure)
-    return {
-        "difference": number(test.difference),
-        "p": number(test.p),
-        "victories": score.victories,
-        "losses": score.losses,
-        "gain_pct": number(score.gain_pct),
-        "loss_pct": number(score.loss_pct),
-    }
+def stable(experiment: Gp4cExperiment) -> Table:
+    """The best formulas in training, validation and test (section 5.3: differences below 1%, across folds 3%)."""
+    rows = []
+    for terminals in experiment.protocol.terminals:
+        for measure in MEASURES:
+            variant = experiment.for_measure(terminals, measure)
+            test = experiment.values(variant, measure).mean(axis=1)
+            for number, (c, value) in enumerate(zip(experiment.chosen(variant), test, strict=True), 1):
+                cells = (c.train, c.validation, float(value))
+                rows.append([f"{label(variant)}, {measure.spec}, {number}", *(f"{v:.4f}" for v in cells)])
+            apart, folds = stability(experiment, variant, measure)
+            rows.append([f"{label(variant)}, {measure.spec}", "", "", f"{apart:.1f}% apart, folds {folds:.1f}%"])
+    return Table(("formula of test set", "training", "validation", "test"), rows)

@@ -1,7 +1,7 @@
 """How well one ranking of pages agrees with another (Dang et al. 2022, section 7).
 
-Spearman's rho    the correlation of the ranks; equals share their mean rank
-Precision@k%      of the first k% by the truth, the share that is in the first k% by the score; equals are put in
+Spearman's rho    the correlation of the ranks; ties share their mean rank
+Precision@k%      of the first k% by the truth, the share that is in the first k% by the score; ties are put in
                   random order, and the curve is the mean over five draws
 area              under that curve, k from 0 to 100%: 1 if the rankings are the same, 1/2 for a random one
 """
@@ -17,7 +17,7 @@ POINTS = 101  # of the curve: 0%, 1%, ..., 100%
 
 
 def spearman(truth: FloatArray, score: FloatArray) -> float:
-    """Return Spearman's rho; NaN where one of them is the same for all."""
+    """Return Spearman's rho; NaN where one of them is constant."""
     if len(truth) < 2:
         return float("nan")
     a, b = ranks(truth), ranks(score)
@@ -27,7 +27,7 @@ def spearman(truth: FloatArray, score: FloatArray) -> float:
 
 
 def ranks(values: FloatArray) -> FloatArray:
-    """Return the rank of each value from 1 up; equals share the mean of their ranks."""
+    """Return the rank of each value from 1 up; ties share the mean of their ranks."""
     _, at, count = np.unique(np.asarray(values, dtype=np.float64), return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return np.asarray((last - (count - 1) / 2.0)[at])
@@ -48,7 +48,7 @@ def precision_curve(truth: FloatArray, score: FloatArray, *, draws: int = DRAWS,
 
 
 def _places(values: FloatArray, random: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return each page's place, 0 for the highest value, equals in random order."""
+    """Return each page's place, 0 for the highest value, ties in random order."""
     order = np.lexsort((random.random(len(values)), -values))
     place = np.empty(len(values), dtype=np.int64)
     place[order] = np.arange(len(values))
@@ -61,7 +61,7 @@ def area(curve: FloatArray) -> float:
 
 
 def share_found(truth: FloatArray, score: FloatArray, share: float, *, draws: int = DRAWS, seed: int = 0) -> float:
-    """Return the part of the target's sum that the first `share` of the pages by the score hold; NaN for a sum of 0."""
+    """Share of the target's total that lies in the top `share` of the pages by score; NaN if the total is 0."""
     total = float(truth.sum())
     if total <= 0:
         return float("nan")

@@ -1,4 +1,4 @@
-"""What a crawler who fetches every page at given times has seen by each of them: the ground that features stand on.
+"""What a crawler that fetches all pages at fixed times knows at each of those times.
 
 Crawl i shows a page's version at `times[i]` and its links; nothing later is read. A page that was not there at a crawl
 has NaN. Everything is computed when first asked for, and kept.
@@ -6,7 +6,7 @@ has NaN. Everything is computed when first asked for, and kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from recrawl.features.newlinks import WHERE, new_links
 from recrawl.features.pagerank import pagerank, trusted
 from recrawl.features.recorded_copies import first_versions
 from recrawl.features.related import Related, Vectors
+from recrawl.papers.outlinks.crawled_texts import CrawledTexts, quality_of_terms
 from recrawl.recording.recording import Recording
 
 
@@ -32,8 +33,14 @@ class Crawls:
         *,
         related: Related | None = None,
         vectors: Vectors | None = None,
+        texts: CrawledTexts | None = None,
+        trusted_sites: Sequence[str] = (),
     ) -> None:
-        """`vectors` are the pages' semantic vectors for the learners."""
+        """`vectors` are the pages' semantic vectors for the learners, at the first crawl.
+
+        `texts` are the texts of the versions at the crawls. `trusted_sites` names the sites whose pages TrustRank
+        starts from; all sites where none is named.
+        """
         if len(times) < 2 or times[0] < recording.start or times[-1] > recording.end + 1e-6:
             raise InputError(
                 f"crawls from day {times[0]:g} to {times[-1]:g} are not within the recording's "
@@ -43,6 +50,8 @@ class Crawls:
         self.times = times
         self.related = related
         self.vectors = vectors
+        self.texts = texts
+        self.trusted_sites = tuple(trusted_sites)
         self._kept: dict[tuple[str, int], FloatArray] = {}
 
     def __len__(self) -> int:
@@ -86,6 +95,31 @@ class Crawls:
 
         return self.kept(name, crawl, make)
 
+    @property
+    def moving_vectors(self) -> bool:
+        """Whether pages have other semantic vectors at other crawls."""
+        return self.texts is not None and self.texts.merge is not None
+
+    def vectors_at(self, crawl: int) -> Vectors:
+        """The semantic vectors of the versions at the crawl; of pages without texts those of their first version."""
+        if self.vectors is None:
+            raise InputError("there are no semantic vectors")
+        return self.vectors if self.texts is None else self.texts.vectors(self.vectors, crawl)
+
+    def quality(self, crawl: int) -> FloatArray:
+        """Herdan's C = ln(1 + vocabulary) / ln(1 + words) of the version at the crawl; 0 for a version without words.
+
+        Counted from the text where there is one; else from the terms of the page's first version, where they are all
+        its words; NaN where neither is known.
+        """
+
+        def make() -> FloatArray:
+            first = self.kept("first quality", 0, lambda: quality_of_terms(self.recording))
+            now = first if self.texts is None else self.texts.quality(first, crawl)
+            return np.where(self.there(crawl), now, np.nan)
+
+        return self.kept("text quality", crawl, make)
+
     def changed(self, crawl: int) -> FloatArray:
         """1 where the content changed since the crawl before: some change that touched more than links, if known."""
         if crawl < 1:
@@ -114,7 +148,7 @@ class Crawls:
         return self.kept("PageRank", crawl, lambda: self._walk(crawl, None))
 
     def trust(self, crawl: int) -> FloatArray:
-        """TrustRank from each site's page of the highest PageRank at the first crawl, times the number of pages."""
+        """TrustRank from each trusted site's page of the highest PageRank at the first crawl, times the pages."""
         return self.kept("TrustRank", crawl, lambda: self._walk(crawl, trusted(self._trusted, len(self.recording))))
 
     @cached_property
@@ -123,6 +157,12 @@ class Crawls:
         order = np.lexsort((-np.nan_to_num(self.rank(0)), site))
         first = np.ones(len(order), dtype=np.bool_)
         first[1:] = site[order][1:] != site[order][:-1]
+        if self.trusted_sites:
+            number = {name: at for at, name in enumerate(self.recording.site_names)}
+            unknown = [name for name in self.trusted_sites if name not in number]
+            if unknown:
+                raise InputError(f"no site is called {unknown[0]!r}; the trusted ones must be sites of the recording")
+            first &= np.isin(site[order], [number[name] for name in self.trusted_sites])
         return order[first]
 
     def _walk(self, crawl: int, restart: FloatArray | None) -> FloatArray:

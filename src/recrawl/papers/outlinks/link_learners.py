@@ -7,16 +7,16 @@
     poisson      gradient boosting with the Poisson loss (LightGBM): the same mean, ten times faster
 
 The settings that Dang et al. 2022 (section 5.3) tune are `trees`, `leaf` and `rate`; all else is left at the packages'
-defaults, but that extratrees looks at a third of the features in each split of a regression, which is three times as
-fast. NaN is a value like others to the trees; ngboost gets -1 in its place.
+defaults, but that boosted trees have no bound on their leaves, as the paper has it. ngboost is at its defaults
+altogether (500 rounds, rate 0.01). NaN is a value like others to the trees; ngboost gets -1 in its place.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -42,18 +42,98 @@ class Options:
 
 @dataclass(frozen=True)
 class Model:
-    """A trained learner: one number a row. Of a classifier it is the chance of class 1."""
+    """A trained learner: one prediction per row; of a classifier, the chance of class 1."""
 
     predict: Callable[[Rows], FloatArray]
     learner: str
     options: Options
 
 
-def grid(learner: str, trees: Sequence[int] = (200, 500)) -> Iterator[Options]:
-    """The settings that the paper tunes between: fewest samples on a leaf, trees, learning rate."""
-    leaves = (2, 10, 25) if learner == "extratrees" else (10, 25)
-    rates = (0.05,) if learner == "extratrees" else (0.02, 0.05, 0.1)
-    return (Options(*choice) for choice in product(trees, leaves, rates))
+TREES = (200, 300, 400, 500)
+TUNED_LEAVES = {"extratrees": (2, 10, 25)}
+TUNED_RATES = (0.02, 0.04, 0.1)
+
+
+def grid(learner: str, trees: int = 0, *, tune: bool = True) -> list[Options]:
+    """The settings that the paper tunes between; with `trees` that many, and without `tune` one setting for all."""
+    if learner == "ngboost":
+        return [Options(trees or 500, 1, 0.01)]
+    leaves = TUNED_LEAVES.get(learner, (10, 25))
+    if not tune:
+        return [Options(trees or 200, 10 if learner == "extratrees" else 25, 0.05)]
+    rates = (0.05,) if learner == "extratrees" else TUNED_RATES
+    return [Options(*choice) for choice in product((trees,) if trees else TREES, leaves, rates)]
+
+
+def train(learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int, jobs: int = 1) -> Model:
+    """Train a learner: of a class where the target is true or false, else of a number."""
+    if target.dtype == np.bool_:
+        return classify(learner, rows, target, options, seed, jobs)
+    return regress(learner, rows, target, options, seed, jobs)
+
+
+def cross_validate(
+    learner: str,
+    rows: Rows,
+    target: npt.NDArray[Any],
+    choices: Sequence[Options],
+    score: Callable[[FloatArray, FloatArray], float],
+    folds: int = 3,
+    seed: int = 0,
+    jobs: int = 1,
+) -> tuple[Options, float]:
+    """Return the setting of the highest mean score over the folds, and that score; the first of equals.
+
+    Settings that differ in the number of trees only share one ensemble, whose first trees are the smaller one.
+    """
+    fold = np.random.default_rng(seed).permutation(len(rows)) % folds
+    scores: dict[Options, list[float]] = {options: [] for options in choices}
+    for (leaf, rate), same in _by_ensemble(choices).items():
+        for number in range(folds):
+            known, asked = fold != number, fold == number
+            largest = Options(max(same), leaf, rate)
+            staged = _staged(learner, rows[known], target[known], largest, seed, jobs)
+            truth = target[asked].astype(np.float64)
+            for trees in same:
+                scores[Options(trees, leaf, rate)].append(score(truth, staged(rows[asked], trees)))
+    means = [_mean(scores[options]) for options in choices]
+    best = int(np.argmax(means))
+    return choices[best], means[best]
+
+
+def _by_ensemble(choices: Sequence[Options]) -> dict[tuple[int, float], list[int]]:
+    found: dict[tuple[int, float], list[int]] = {}
+    for options in choices:
+        found.setdefault((options.leaf, options.rate), []).append(options.trees)
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else -np.inf
+
+
+def _staged(
+    learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int, jobs: int
+) -> Callable[[Rows, int], FloatArray]:
+    """Train once, and predict by the first so many trees."""
+    if (target == target[0]).all():
+        return lambda more, trees: np.full(len(more), float(target[0]))
+    a_class = target.dtype == np.bool_
+    make = _classifier if a_class else _regressor
+    made = make(learner, options, seed, jobs, len(rows)).fit(rows, target)
+    if learner == "histgb":
+        return lambda more, trees: np.asarray(next(islice(made.staged_predict(more), trees - 1, None)))
+    if learner == "extratrees":
+
+        def by_trees(more: Rows, trees: int) -> FloatArray:
+            parts = (t.predict_proba(more)[:, 1] if a_class else t.predict(more) for t in made.estimators_[:trees])
+            return np.asarray(sum(parts) / trees)
+
+        return by_trees
+    if a_class:
+        return lambda more, trees: np.asarray(made.predict_proba(more, num_iteration=trees)[:, 1])
+    return lambda more, trees: np.asarray(made.predict(more, num_iteration=trees))
 
 
 def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed: int, jobs: int = 1) -> Model:
@@ -65,31 +145,21 @@ def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
     if learner == "ngboost":
         return Model(_ngboost(rows, target, options, seed), learner, options)
-    made = _regressor(learner, options, seed, jobs).fit(rows, target)
+    made = _regressor(learner, options, seed, jobs, len(rows)).fit(_told(rows), target)
     return Model(lambda more: np.asarray(made.predict(more), dtype=np.float64), learner, options)
 
 
 def classify(
     learner: str, rows: Rows, target: npt.NDArray[np.bool_], options: Options, seed: int, jobs: int = 1
 ) -> Model:
-    """Train a learner to tell class 1 from class 0."""
+    """Train a classifier of class 1 against class 0."""
     _check(rows, target)
     if learner not in CLASSIFIERS:
         raise UnknownNameError(f"unknown learner {learner!r}; of classes it is one of {', '.join(CLASSIFIERS)}")
     if target.all() or not target.any():
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
-    made = _classifier(learner, options, seed, jobs).fit(rows, target)
+    made = _classifier(learner, options, seed, jobs, len(rows)).fit(_told(rows), target)
     return Model(lambda more: np.asarray(made.predict_proba(more)[:, 1], dtype=np.float64), learner, options)
-
-
-def tune(
-    train: Callable[[Options], Model], choices: Sequence[Options], rows: Rows, score: Callable[[FloatArray], float]
-) -> Options:
-    """Return the choice whose model scores highest on the rows of a development set; the first of equals."""
-    if len(choices) == 1:
-        return choices[0]
-    scores = [score(train(options).predict(rows)) for options in choices]
-    return choices[int(np.argmax(scores))]
 
 
 def has_ngboost() -> bool:
@@ -106,13 +176,17 @@ def _check(rows: Rows, target: npt.NDArray[Any]) -> None:
         )
 
 
-def _regressor(learner: str, options: Options, seed: int, jobs: int) -> Any:
+def _told(rows: Rows) -> Rows:
+    """Return the rows with 0 in columns that are NaN throughout, which some learners refuse."""
+    unknown = np.isnan(rows).all(axis=0)
+    return np.where(unknown, np.float32(0), rows) if unknown.any() else rows
+
+
+def _regressor(learner: str, options: Options, seed: int, jobs: int, rows: int) -> Any:
     if learner == "extratrees":
         from sklearn.ensemble import ExtraTreesRegressor
 
-        return ExtraTreesRegressor(
-            options.trees, min_samples_leaf=options.leaf, max_features=1 / 3, random_state=seed, n_jobs=jobs
-        )
+        return ExtraTreesRegressor(options.trees, min_samples_leaf=options.leaf, random_state=seed, n_jobs=jobs)
     if learner == "histgb":
         from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -125,10 +199,10 @@ def _regressor(learner: str, options: Options, seed: int, jobs: int) -> Any:
         )
     from lightgbm import LGBMRegressor
 
-    return LGBMRegressor(objective="poisson", **_boosting(options, seed, jobs))
+    return LGBMRegressor(objective="poisson", **_boosting(options, seed, jobs, rows))
 
 
-def _classifier(learner: str, options: Options, seed: int, jobs: int) -> Any:
+def _classifier(learner: str, options: Options, seed: int, jobs: int, rows: int) -> Any:
     if learner == "extratrees":
         from sklearn.ensemble import ExtraTreesClassifier
 
@@ -137,14 +211,15 @@ def _classifier(learner: str, options: Options, seed: int, jobs: int) -> Any:
         )
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(class_weight="balanced", **_boosting(options, seed, jobs))
+    return LGBMClassifier(class_weight="balanced", **_boosting(options, seed, jobs, rows))
 
 
-def _boosting(options: Options, seed: int, jobs: int) -> dict[str, Any]:
+def _boosting(options: Options, seed: int, jobs: int, rows: int) -> dict[str, Any]:
     return {
         "n_estimators": options.trees,
         "learning_rate": options.rate,
         "min_child_samples": options.leaf,
+        "num_leaves": max(2, rows // max(options.leaf, 1)),  # no more can be filled: as good as no bound
         "random_state": seed,
         "n_jobs": jobs,
         "deterministic": True,
@@ -155,14 +230,22 @@ def _boosting(options: Options, seed: int, jobs: int) -> dict[str, Any]:
 
 def _ngboost(rows: Rows, target: FloatArray, options: Options, seed: int) -> Callable[[Rows], FloatArray]:
     try:
-        from ngboost import NGBRegressor  # type: ignore[import-not-found,unused-ignore]
-        from ngboost.distns import Poisson  # type: ignore[import-not-found,unused-ignore]
+        from ngboost import NGBRegressor
+        from ngboost.distns import Poisson
+        from ngboost.learners import default_tree_learner
+        from sklearn.base import clone
     except ImportError:
         why = "natural gradient boosting needs the package ngboost, which is not installed"
         raise InputError(f"{why}; the learner 'poisson' predicts the same mean") from None
+    tree = clone(default_tree_learner).set_params(random_state=seed)  # else the order of features is drawn unseeded
     made = NGBRegressor(
-        Dist=Poisson, n_estimators=options.trees, learning_rate=options.rate, random_state=seed, verbose=False
-    )
+        Base=tree,
+        Dist=Poisson,
+        n_estimators=options.trees,
+        learning_rate=options.rate,
+        random_state=seed,
+        verbose=False,
+    )  # what is not said is at the package's defaults
     with warnings.catch_warnings():  # steps of its line search may overflow, and are not taken then
         warnings.simplefilter("ignore", RuntimeWarning)
         made.fit(np.nan_to_num(rows, nan=-1.0), target.astype(np.int64))

@@ -1,4 +1,4 @@
-"""The figures of the outlinks experiment (Dang et al. 2022, Figs 3 to 6 and 8 to 15)."""
+"""The figures of the outlinks experiment (Dang et al. 2022, Figs 2 to 6 and 8 to 15)."""
 
 from __future__ import annotations
 
@@ -26,17 +26,29 @@ def _panels(sheet: Sheet, height: float = 3.4, width: float = WIDE_IN) -> tuple[
     return figure, list(zip(axes, WHERE, strict=True))
 
 
+def figure2(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
+    """Pages by top-level domain."""
+    figure, (axis,) = sheet.panels(height=3.2, width=9.0)
+    held = experiment.statistics.domains
+    axis.bar(range(len(held)), list(held.values()), color=COLOURS[0])
+    axis.set_xticks(range(len(held)), [name[-28:] for name in held], rotation=60, ha="right", fontsize=7)
+    log_scale(axis, "y")
+    axis.set_ylabel("pages")
+    sheet.values(axis)
+    return figure
+
+
 def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
-    """Groups of pages by week, with the flows between them; the group without new links has no bar."""
+    """Groups of pages by week, with the flows between them; the group without new links is drawn at a tenth."""
     figure, axes = _panels(sheet, 3.8)
     for axis, where in axes:
         axis.set_title(f"{where} links", pad=20)
-        sizes, flows = experiment.statistics.sizes[where][:, 1:], experiment.statistics.flows[where][:, 1:, 1:]
+        sizes, flows = _shrunk(experiment.statistics.sizes[where], experiment.statistics.flows[where])
         edges = np.column_stack([np.zeros(len(sizes)), np.cumsum(sizes, axis=1)])
         for group, colour in zip(range(sizes.shape[1]), COLOURS, strict=False):
             axis.bar(
                 np.arange(1, len(sizes) + 1), sizes[:, group], 0.3, edges[:, group], color=colour,
-                label=f"{LABELS[where][group + 1]} new links",
+                label=f"{LABELS[where][group]} new links",
             )  # fmt: skip
         for week, flow in enumerate(flows):
             _bands(axis, week + 1, flow, edges[week], edges[week + 1])
@@ -44,6 +56,18 @@ def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
         axis.set_xticks(np.arange(1, len(sizes) + 1))
         axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     return figure
+
+
+def _shrunk(sizes: Any, flows: Any) -> tuple[Any, Any]:
+    """Draw the group without new links, which is most pages, so small that the others can be seen.
+
+    Its bar is as high as the largest of the others in any week; its flows are scaled so that they fit the bars.
+    """
+    sizes, flows = sizes.astype(np.float64), flows.astype(np.float64)
+    scale = min(max(sizes[:, 1:].sum(axis=1).max(), 1.0) / max(sizes[:, 0].max(), 1.0), 1.0)
+    flows[:, 0, 0] = 0.0  # those that stay without any are left to the bar
+    sizes[:, 0] *= scale
+    return sizes, flows
 
 
 def _bands(axis: Any, week: int, flow: Any, left: Any, right: Any) -> None:
@@ -155,10 +179,12 @@ def figure13(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
 def _importances(sheet: Sheet, found: dict[str, Importances]) -> Figure:
     figure, axes = _panels(sheet, 3.4)
     for axis, where in axes:
-        held = found[where].features[::-1]
+        features = found[where].features[::-1]
         colours = {"SP": COLOURS[0], "SN": COLOURS[1], "DP": COLOURS[2], "DN": COLOURS[3]}
-        axis.barh(range(len(held)), [fall for _, _, fall in held], color=[colours[kind] for _, kind, _ in held])
-        axis.set_yticks(range(len(held)), [f"{name} ({kind})" for name, kind, _ in held], fontsize=7)
+        axis.barh(
+            range(len(features)), [fall for _, _, fall in features], color=[colours[kind] for _, kind, _ in features]
+        )
+        axis.set_yticks(range(len(features)), [f"{name} ({kind})" for name, kind, _ in features], fontsize=7)
         axis.set_xlabel(f"fall of {found[where].score}")
         sheet.values(axis, "x")
     return figure
@@ -171,7 +197,11 @@ def figure12(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
         *models, baseline = experiment.history[where]
         x = [int(score.name.split()[-1]) for score in models]
         for key, colour in zip(baseline.values, COLOURS, strict=False):
-            axis.plot(x, [score.values[key] for score in models], color=colour, marker="o", markersize=3, label=key)
+            half = [np.nan_to_num(score.spread[key]) for score in models]
+            axis.errorbar(
+                x, [score.values[key] for score in models], half, color=colour, marker="o", markersize=3, label=key,
+                capsize=2,
+            )  # fmt: skip
             axis.axhline(baseline.values[key], color=colour, linestyle=":", linewidth=1)
         axis.set_xlabel("weeks of history (dotted: NNL-Pr)")
         axis.set_ylim(0, 1.02)
@@ -185,12 +215,12 @@ def figure14(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     figure, axes = _panels(sheet, 3.2, 12.5)
     size = 5.5 if sheet.narrow else 7
     for axis, where in axes:
-        held = experiment.rankings[where]
-        rho = np.array([[ranking.rho[target] for ranking in held] for target in ("LCR", "NL", "NNL")])
+        rankings = experiment.rankings[where]
+        rho = np.array([[ranking.rho[target] for ranking in rankings] for target in ("LCR", "NL", "NNL")])
         shown = np.nan_to_num(rho)
         low, high = shown.min(axis=1, keepdims=True), shown.max(axis=1, keepdims=True)
         axis.imshow((shown - low) / np.maximum(high - low, 1e-9), cmap="Blues", vmin=-0.1, vmax=1.6, aspect="auto")
-        axis.set_xticks(range(len(held)), [ranking.name for ranking in held], rotation=60, ha="right")
+        axis.set_xticks(range(len(rankings)), [ranking.name for ranking in rankings], rotation=60, ha="right")
         axis.set_yticks(range(3), ("LCR", "NL", "NNL"))
         for i, j in np.ndindex(rho.shape):
             axis.text(j, i, "–" if np.isnan(rho[i, j]) else f"{rho[i, j]:.2f}", ha="center", va="center", fontsize=size)
@@ -217,10 +247,11 @@ def figure15(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
 
 
 PLOTS = {
+    "figure2": Plot(figure2, "Pages by top-level domain, the twenty largest; by site where sites have none (Fig 2)."),
     "figure3": Plot(
         figure3,
-        "Pages by the number of new links, week by week, and how they move between the groups (Fig 3). "
-        "Pages without any new link in a week are most, and are left out of the picture.",
+        "Pages by the number of new links, week by week, and how they move between the groups (Fig 3). The bar of the "
+        "pages without any new link (group 0), which are most, is scaled to the height of all others together.",
     ),
     "figure4": Plot(figure4, "Link change rates: in how many of the weeks a page gained a link (Fig 4)."),
     "figure5": Plot(figure5, "Share of the pages with at least so many new links, each week a line (Fig 5)."),

@@ -7,36 +7,58 @@ from what is known at the last crawl, without the page's own history, which woul
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, PageIds
+from recrawl.columns import FloatArray, PageIds
 from recrawl.papers.outlinks.agreement import area, precision_curve, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Model, Options, classify, grid, has_ngboost, regress, tune
-from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, Feature, around, features, look_around, matrix, mean_back
+from recrawl.papers.outlinks.link_learners import Options, has_ngboost
+from recrawl.papers.outlinks.outlinks_training import (
+    CLASSIFIERS,
+    REGRESSORS,
+    FeatureTable,
+    Tuned,
+    chance,
+    class_scores,
+    errors,
+    number,
+    r_squared,
+)
+from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, around, features, look_around, mean_back
 
 if TYPE_CHECKING:
     from recrawl.papers.outlinks.outlinks_protocol import OutlinkData, Split
-
-Rows = npt.NDArray[np.float32]
 
 STATIC_SETS = {"SP": ("SP",), "SPsem": ("SP", "SPsem"), "SP+SN": ("SP", "SN"), "SPsem+SN": ("SP", "SPsem", "SN")}
 ALL = ("SP", "SPsem", "SN", "DP", "DN")
 LOOKED_AT = 4_000  # test pages that importances are measured on
 SHUFFLES = 3
 TOP = 0.05
-GRID_SHARE = 4  # tuning is done with a quarter of the trees
 
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over the repetitions, by name of the score."""
+    """Scores by name, one value for each repetition, and which learner was chosen at each."""
 
     name: str
-    values: dict[str, float]
+    repeats: dict[str, list[float]]
+    learners: tuple[str, ...] = ()
+    options: dict[str, list[Options]] = field(default_factory=dict)  # learner -> tuned settings of each repetition
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Means over the repetitions."""
+        return {key: _nan_mean(values) for key, values in self.repeats.items()}
+
+    @property
+    def spread(self) -> dict[str, float]:
+        """Standard deviations over the repetitions; NaN for a single one."""
+        return {
+            key: float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
+            for key, values in self.repeats.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -45,11 +67,12 @@ class Importances:
 
     score: str
     features: list[tuple[str, str, float]]  # name, kind, fall
+    related_place: int = 0  # place of the related pages' link change rate among all features, from 1; 0: not there
 
 
 @dataclass(frozen=True)
 class LinkRanking:
-    """A method's agreement with the three targets."""
+    """A method's agreement with the three targets, as means over the repetitions."""
 
     name: str
     kind: str  # prediction, lbla or baseline
@@ -57,95 +80,20 @@ class LinkRanking:
     curve: FloatArray  # Precision@k% for NNL
     area: float
     found: float  # share of all new links that is on the first TOP of the pages
+    repeats: dict[str, list[float]] = field(default_factory=dict)  # the same of each repetition
 
 
-class FeatureTable:
-    """The features of the drawn pages at a crawl; a row is found by the page's number."""
-
-    def __init__(self, ground: OutlinkData, chosen: Sequence[Feature], crawl: int, *, semantic: bool = False) -> None:
-        full, self.names = matrix(ground.crawls, chosen, crawl, semantic=semantic)
-        self.kinds = [feature.kind for feature in chosen] + ["SP"] * (len(self.names) - len(chosen))
-        self._full = full
-
-    def __getitem__(self, pages: PageIds) -> Rows:
-        return self._full[pages]
+def _nan_mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")
 
 
-# -- training ---------------------------------------------------------------------------------------------------------
-
-
-def _number(
-    ground: OutlinkData, split: Split, table: FeatureTable, target: FloatArray, learner: str, repeat: int
-) -> Model:
-    """Train a regressor, tuned on the development set by R2."""
-    truth = target[split.develop]
-    return _tuned(regress, lambda p: r_squared(truth, p), ground, split, table, target, learner, repeat)
-
-
-def _class(
-    ground: OutlinkData, split: Split, table: FeatureTable, target: BoolArray, learner: str, repeat: int
-) -> Model:
-    """Train a classifier, tuned on the development set by balanced accuracy."""
-    truth = target[split.develop]
-
-    def accuracy(predicted: FloatArray) -> float:
-        return class_scores(truth, predicted > 0.5)["accuracy (b)"]
-
-    return _tuned(classify, accuracy, ground, split, table, target, learner, repeat)
-
-
-def _tuned(
-    fit: Callable[..., Model],
-    score: Callable[[FloatArray], float],
-    ground: OutlinkData,
-    split: Split,
-    table: FeatureTable,
-    target: FloatArray | BoolArray,
-    learner: str,
-    repeat: int,
-) -> Model:
-    """Try every setting on what is not for development, then train the best of them on all."""
-    protocol = ground.protocol
-    rest = np.setdiff1d(split.train, split.develop)
-
-    def train(options: Options) -> Model:
-        return fit(learner, table[rest], target[rest], options, repeat, protocol.jobs)
-
-    best = tune(train, _choices(learner, ground), table[split.develop], score)
-    options = Options(protocol.trees, best.leaf, best.rate)
-    return fit(learner, table[split.train], target[split.train], options, repeat, protocol.jobs)
-
-
-def _choices(learner: str, ground: OutlinkData) -> list[Options]:
-    trees = max(ground.protocol.trees // GRID_SHARE, 10)
-    return (
-        list(grid(learner, (trees,))) if ground.protocol.tune else [Options(trees, 10 if learner != "histgb" else 25)]
-    )
-
-
-# -- scores -----------------------------------------------------------------------------------------------------------
-
-
-def r_squared(truth: FloatArray, predicted: FloatArray) -> float:
-    """Return the share of the variance that is explained; NaN where there is none."""
-    spread = float(((truth - truth.mean()) ** 2).sum())
-    return 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
-
-
-def class_scores(truth: BoolArray, predicted: BoolArray) -> dict[str, float]:
-    """Return balanced accuracy, recall, precision and F1 of class 1; NaN where a class is missing."""
-    hits = float((truth & predicted).sum())
-    recall = hits / truth.sum() if truth.any() else float("nan")
-    other = float((~truth & ~predicted).sum()) / (~truth).sum() if not truth.all() else float("nan")
-    precision = hits / predicted.sum() if predicted.any() else 0.0
-    f1 = 2 * hits / (truth.sum() + predicted.sum()) if truth.any() or predicted.any() else float("nan")
-    return {"accuracy (b)": (recall + other) / 2, "recall": recall, "precision": precision, "F1": f1}
-
-
-def _mean(name: str, found: Sequence[dict[str, float]]) -> Scores:
-    keys = found[0].keys()
-    return Scores(name, {key: float(np.nanmean([f[key] for f in found] or [np.nan])) if any(
-        not np.isnan(f[key]) for f in found) else float("nan") for key in keys})  # fmt: skip
+def _scores(name: str, found: Sequence[dict[str, float]], models: Sequence[Tuned] = ()) -> Scores:
+    options = {
+        learner: [model.options[learner] for model in models] for learner in (models[0].options if models else ())
+    }
+    repeats = {key: [values[key] for values in found] for key in found[0]}
+    return Scores(name, repeats, tuple(model.model.learner for model in models), options)
 
 
 # -- section 6 --------------------------------------------------------------------------------------------------------
@@ -156,34 +104,28 @@ def static_sets(ground: OutlinkData, where: str) -> list[Scores]:
     target, out = ground.targets[where].lcr, []
     for name, sets in STATIC_SETS.items():
         table = FeatureTable(ground, features(sets, 0), len(ground.crawls) - 1, semantic="SPsem" in sets)
-        found = []
-        for repeat, split in enumerate(ground.splits()):
-            model = _number(ground, split, table, target, "histgb", repeat)
-            found.append(_errors(target[split.test], model.predict(table[split.test])))
-        out.append(_mean(name, found))
-    zero = [_errors(target[s.test], np.zeros(len(s.test))) for s in ground.splits()]
-    return [*out, _mean("always 0", zero)]
-
-
-def _errors(truth: FloatArray, predicted: FloatArray) -> dict[str, float]:
-    off = np.abs(truth - predicted)
-    return {"R2": r_squared(truth, predicted), "MAE": float(off.mean()), "MedAE": float(np.median(off))}
+        models = [number(ground, split, table, target, REGRESSORS, at) for at, split in enumerate(ground.splits())]
+        found = [errors(target[s.test], m.predict(table[s.test])) for s, m in zip(ground.splits(), models, strict=True)]
+        out.append(_scores(name, found, models))
+    zero = [errors(target[s.test], np.zeros(len(s.test))) for s in ground.splits()]
+    return [*out, _scores("always 0", zero)]
 
 
 def by_history(ground: OutlinkData, where: str) -> list[Scores]:
-    """Predict the presence of new links with more and more history (Fig 12), NNL-Pr last."""
+    """Predict the presence of new links with more and more history (Fig 12, Table 3), NNL-Pr last."""
     target, crawl = ground.targets[where].nl, len(ground.crawls) - 2
     out = []
     for history in sorted(set(ground.protocol.histories)):
         sets = ALL if history else ("SP", "SPsem", "SN")
-        table = FeatureTable(ground, features(sets, history), crawl, semantic=True)
-        found = []
-        for repeat, split in enumerate(ground.splits()):
-            model = _class(ground, split, table, target, "extratrees", repeat)
-            found.append(class_scores(target[split.test], model.predict(table[split.test]) > 0.5))
-        out.append(_mean(f"history {history}", found))
+        table = FeatureTable(ground, features(sets, history), crawl, semantic=True, history=history)
+        models = [chance(ground, split, table, target, CLASSIFIERS, at) for at, split in enumerate(ground.splits())]
+        found = [
+            class_scores(target[s.test], m.predict(table[s.test]) > 0.5)
+            for s, m in zip(ground.splits(), models, strict=True)
+        ]
+        out.append(_scores(f"history {history}", found, models))
     before = NEW[where].value(ground.crawls, crawl) > 0
-    return [*out, _mean("NNL-Pr", [class_scores(target[s.test], before[s.test]) for s in ground.splits()])]
+    return [*out, _scores("NNL-Pr", [class_scores(target[s.test], before[s.test]) for s in ground.splits()])]
 
 
 def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10) -> Importances:
@@ -192,26 +134,28 @@ def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10
     if static:
         table = FeatureTable(ground, features(("SP", "SN"), 0), len(ground.crawls) - 1)
         target = ground.targets[where].lcr
-        model = _number(ground, split, table, target, "histgb", 0)
-        return _importances(ground, table, split.test, model, "R2", lambda t, p: r_squared(target[t], p), most)
-    table = FeatureTable(ground, features(ALL, max(ground.protocol.histories)), len(ground.crawls) - 2, semantic=True)
+        model = number(ground, split, table, target, REGRESSORS, 0)
+        return _importances(ground, table, split.test, model, "R2", lambda t, p: r_squared(target[t], p), most, where)
+    history = max(ground.protocol.histories)
+    table = FeatureTable(ground, features(ALL, history), len(ground.crawls) - 2, semantic=True, history=history)
     present = ground.targets[where].nl
-    model = _class(ground, split, table, present, "extratrees", 0)
+    model = chance(ground, split, table, present, CLASSIFIERS, 0)
 
     def score(test: PageIds, p: FloatArray) -> float:
         return class_scores(present[test], p > 0.5)["accuracy (b)"]
 
-    return _importances(ground, table, split.test, model, "balanced accuracy", score, most)
+    return _importances(ground, table, split.test, model, "balanced accuracy", score, most, where)
 
 
 def _importances(
     ground: OutlinkData,
     table: FeatureTable,
     test: PageIds,
-    model: Model,
+    model: Tuned,
     name: str,
     score: Callable[[PageIds, FloatArray], float],
     most: int,
+    where: str,
 ) -> Importances:
     random = np.random.default_rng(ground.protocol.seed)
     test = test[:LOOKED_AT]
@@ -226,8 +170,11 @@ def _importances(
             rows[:, column] = random.permutation(held)
             fall[column] += (base - score(test, model.predict(rows))) / SHUFFLES
         rows[:, column] = held
-    order = np.argsort(-fall, kind="stable")[:most]
-    return Importances(name, [(table.names[i], table.kinds[i], float(fall[i])) for i in order])
+    order = np.argsort(-fall, kind="stable")
+    asked = around(LCR[where]).name
+    place = 1 + [table.names[i] for i in order].index(asked) if asked in table.names else 0
+    best = [(table.names[i], table.kinds[i], float(fall[i])) for i in order[:most]]
+    return Importances(name, best, place)
 
 
 # -- section 7 --------------------------------------------------------------------------------------------------------
@@ -251,8 +198,10 @@ def rankings(ground: OutlinkData, where: str) -> list[LinkRanking]:
     for name, repeats in found.items():
         kind = "baseline" if name in BASELINES else "lbla" if name.endswith("LBLA") else "prediction"
         curve = np.mean([held for _, held in repeats], axis=0)
-        rho = _mean(name, [held for held, _ in repeats]).values
-        out.append(LinkRanking(name, kind, rho, curve, area(curve), rho.pop("found")))
+        each = {key: [held[key] for held, _ in repeats] for key in repeats[0][0]}
+        each["area"] = [area(held) for _, held in repeats]
+        rho = {target: _nan_mean(each[target]) for target in truth}
+        out.append(LinkRanking(name, kind, rho, curve, area(curve), _nan_mean(each["found"]), each))
     return out
 
 
@@ -264,7 +213,7 @@ def _tables(ground: OutlinkData, where: str) -> dict[str, FeatureTable]:
     history = max(ground.protocol.histories)
     before, last = len(ground.crawls) - 2, len(ground.crawls) - 1
     return {
-        "all": FeatureTable(ground, features(ALL, history), before, semantic=True),
+        "all": FeatureTable(ground, features(ALL, history), before, semantic=True, history=history),
         "lbla": FeatureTable(ground, features(("LBLA",), history, (where,)), before),
         "lcr": FeatureTable(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
         "lcr lbla": FeatureTable(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
@@ -276,16 +225,16 @@ def _predictions(
 ) -> dict[str, FloatArray]:
     targets, test, before = ground.targets[where], split.test, len(ground.crawls) - 2
 
-    def number(table: str, target: FloatArray, learner: str) -> FloatArray:
-        return _number(ground, split, tables[table], target, learner, repeat).predict(tables[table][test])
+    def value(table: str, target: FloatArray, learner: str) -> FloatArray:
+        return number(ground, split, tables[table], target, (learner,), repeat).predict(tables[table][test])
 
-    def chance(table: str) -> FloatArray:
-        return _class(ground, split, tables[table], targets.nl, "extratrees", repeat).predict(tables[table][test])
+    def present(table: str) -> FloatArray:
+        return chance(ground, split, tables[table], targets.nl, ("extratrees",), repeat).predict(tables[table][test])
 
-    full, own = chance("all"), chance("lbla")
+    full, own = present("all"), present("lbla")
     out = {
-        "LCR-ET LBLA": number("lcr lbla", targets.lcr, "extratrees"),
-        "LCR-ET": number("lcr", targets.lcr, "extratrees"),
+        "LCR-ET LBLA": value("lcr lbla", targets.lcr, "extratrees"),
+        "LCR-ET": value("lcr", targets.lcr, "extratrees"),
         "NL-ET LBLA": (own > 0.5).astype(np.float64),
         "PNL-ET LBLA": own,
         "NL-ET": (full > 0.5).astype(np.float64),
@@ -293,12 +242,12 @@ def _predictions(
     }
     natural = has_ngboost() if ground.protocol.natural is None else ground.protocol.natural
     if natural:
-        out["NNL-NGB"] = number("all", targets.nnl, "ngboost")
-        out["NNL-NGB LBLA"] = number("lbla", targets.nnl, "ngboost")
-    out["NNL-Poisson"] = number("all", targets.nnl, "poisson")
-    out["NNL-Poisson LBLA"] = number("lbla", targets.nnl, "poisson")
-    out["NNL-ET LBLA"] = number("lbla", targets.nnl, "extratrees")
-    out["NNL-ET"] = number("all", targets.nnl, "extratrees")
+        out["NNL-NGB"] = value("all", targets.nnl, "ngboost")
+        out["NNL-NGB LBLA"] = value("lbla", targets.nnl, "ngboost")
+    out["NNL-Poisson"] = value("all", targets.nnl, "poisson")
+    out["NNL-Poisson LBLA"] = value("lbla", targets.nnl, "poisson")
+    out["NNL-ET LBLA"] = value("lbla", targets.nnl, "extratrees")
+    out["NNL-ET"] = value("all", targets.nnl, "extratrees")
     out["NNL-Av"] = np.nan_to_num(mean_back(NEW[where]).value(ground.crawls, before)[test])
     out["NNL-Pr"] = np.nan_to_num(NEW[where].value(ground.crawls, before)[test])
     out["CCR"] = np.nan_to_num(CCR.value(ground.crawls, before)[test])

@@ -15,9 +15,11 @@ from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
 from recrawl.features.related import NEIGHBOURS, related
-from recrawl.features.semantic import reduced, semantic_vectors, sentence_vectors
+from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
+from recrawl.papers.base import domains_of
 from recrawl.papers.outlinks import outlinks_models as models
 from recrawl.papers.outlinks.agreement import spearman
+from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.outlinks_models import Importances, LinkRanking, Scores
 from recrawl.papers.outlinks.outlinks_statistics import Statistics, statistics
@@ -35,25 +37,35 @@ class OutlinksProtocol:
     weeks: int = 9  # intervals; the last one is predicted
     rows: int = 20_000  # pages drawn for training and test together; related pages are found among all
     repeats: int = 3
-    trees: int = 200
+    trees: int = 0  # of each ensemble; 0: tuned from 200 to 500
     tune: bool = True
-    histories: tuple[int, ...] = (0, 1, 2, 4, 8)
+    histories: tuple[int, ...] = tuple(range(MAX_HISTORY + 1))
     neighbours: int = NEIGHBOURS
     model: str = ""  # of sentence embedding; empty: TF-IDF and LSA
     natural: bool | None = None  # natural gradient boosting; None: where the package is there
     jobs: int = 1
     seed: int = 0
+    folds: int = 3  # of the cross-validation on the development set
+    trusted_sites: tuple[str, ...] = ()  # that TrustRank starts from; none: all
 
     @classmethod
     def quick(cls, base: OutlinksProtocol) -> OutlinksProtocol:
         """A small version of the same, for a first look."""
-        small = replace(base, rows=min(base.rows, 4_000), repeats=1, trees=min(base.trees, 40), tune=False)
+        small = replace(base, rows=min(base.rows, 4_000), repeats=min(base.repeats, 2), tune=False)
+        small = replace(small, trees=min(base.trees or 40, 40))
         return replace(small, histories=tuple(h for h in (0, 1, 8) if h in base.histories))
 
     def check(self) -> None:
         """Raise InputError for a protocol that cannot be run."""
-        if self.weeks < 2 or self.repeats < 1 or self.trees < 1 or self.rows < 40 or self.neighbours < 1:
-            raise InputError("take at least 2 weeks, 1 repeat, 1 tree, 40 rows and 1 neighbour")
+        if (
+            self.weeks < 2
+            or self.repeats < 1
+            or self.trees < 0
+            or self.folds < 2
+            or self.rows < 40
+            or self.neighbours < 1
+        ):
+            raise InputError("take at least 2 weeks, 1 repeat, 2 folds, 40 rows and 1 neighbour")
         if not self.histories or min(self.histories) < 0 or max(self.histories) > MAX_HISTORY:
             raise InputError(f"histories are 0 to {MAX_HISTORY} weeks")
 
@@ -110,7 +122,10 @@ def run_experiment(recording: Recording, protocol: OutlinksProtocol, advance: Ad
     held = ground.crawls.recording
     step("statistics")
     made = OutlinksExperiment(
-        recording.name, ground, statistics(ground.crawls.new, held.page("path")), correlations(ground.crawls)
+        recording.name,
+        ground,
+        statistics(ground.crawls.new, held.page("path"), domains_of(held)),
+        correlations(ground.crawls),
     )
     for where in WHERE:
         step(f"{where}: static features")
@@ -138,13 +153,28 @@ def prepare(
     if len(held) < 40:
         raise InputError(f"{len(held)} pages live through all crawls; that is too few to learn from, take at least 40")
     say("vectors and related pages")
-    vectors = sentence_vectors(held, protocol.model) if protocol.model else semantic_vectors(held, seed=protocol.seed)
-    near = related(vectors, protocol.neighbours, seed=protocol.seed)
     times = held.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
-    crawls = Crawls(held, times, related=near, vectors=reduced(vectors, seed=protocol.seed))
+    crawls, recall = _crawls(held, times, protocol)
     targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
     draw = np.random.default_rng(protocol.seed).permutation(len(held))[: protocol.rows]
-    return OutlinkData(crawls, np.sort(draw), targets, protocol, near.recall)
+    return OutlinkData(crawls, np.sort(draw), targets, protocol, recall)
+
+
+def _crawls(held: Recording, times: FloatArray, protocol: OutlinksProtocol) -> tuple[Crawls, float]:
+    """Describe what the pages are about; related pages are found by the versions at the crawl before the last week."""
+    space = None if protocol.model else SemanticSpace(held, seed=protocol.seed)
+    first = sentence_vectors(held, protocol.model) if space is None else space.first()
+    texts = CrawledTexts(held, times, space) if held.tables.has("texts") and len(held.texts()) else None
+    known = first
+    if texts is not None and texts.whole is not None:
+        first, known = (texts.overwrite(first, texts.whole, crawl) for crawl in (0, len(times) - 2))
+    merge = merger(first, seed=protocol.seed)
+    if texts is not None and texts.whole is not None:
+        texts.merge = merge
+    near = related(known, protocol.neighbours, seed=protocol.seed)
+    trust = protocol.trusted_sites
+    crawls = Crawls(held, times, related=near, vectors=merge(first), texts=texts, trusted_sites=trust)
+    return crawls, near.recall
 
 
 def correlations(crawls: Crawls, most: int = 20_000) -> tuple[list[str], FloatArray]:

@@ -1,8 +1,8 @@
-"""What new links are like before anything is predicted (Dang et al. 2022, section 4: Table 2, Figs 3 to 6)."""
+"""What new links are like before anything is predicted (Dang et al. 2022, sections 3 and 4: Table 2, Figs 2 to 6)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -29,9 +29,12 @@ class Statistics:
     tails: dict[str, list[tuple[IntArray, FloatArray]]]  # where -> by week: count of links, share of pages with as many
     busiest: tuple[list[str], npt.NDArray[np.int32]]  # names, where x weeks x pages
     external_share: float  # of the new links
+    domains: dict[str, int] = field(default_factory=dict)  # pages by top-level domain, the largest first (Fig 2)
 
 
-def statistics(new: npt.NDArray[np.int32], names: npt.NDArray[np.object_]) -> Statistics:
+def statistics(
+    new: npt.NDArray[np.int32], names: npt.NDArray[np.object_], domains: dict[str, int] | None = None
+) -> Statistics:
     """Describe new links, given as where x weeks x pages."""
     counts = np.concatenate([new.sum(axis=0, keepdims=True), new]).astype(np.float64)
     weeks = new.shape[1]
@@ -51,6 +54,7 @@ def statistics(new: npt.NDArray[np.int32], names: npt.NDArray[np.object_]) -> St
         tails={where: [_tail(new[at, week]) for week in range(weeks)] for at, where in enumerate(WHERE)},
         busiest=([str(names[page]) for page in most], new[:, :, most]),
         external_share=float(new[1].sum() / max(new.sum(), 1)),
+        domains=domains or {},
     )
 
 

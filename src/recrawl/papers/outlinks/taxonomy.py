@@ -7,7 +7,7 @@
 
 A feature is a value: its name and how it is read off the crawls at one of them. Two functions make all others:
 `back` takes a feature's value some crawls ago (static becomes dynamic), `around` takes its mean over the related pages,
-weighted by similarity (page becomes network). What is not known, such as a history before the page was born, is NaN.
+weighted by similarity (page becomes network). Unknown values, such as a history before the page was born, are NaN.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SETS = ("SP", "SPsem", "SN", "DP", "DN", "LBLA")
 
 @dataclass(frozen=True)
 class Feature:
-    """One number a page at a crawl."""
+    """One number per page at a crawl."""
 
     name: str
     value: Callable[[Crawls, int], FloatArray]
@@ -59,9 +59,9 @@ def mean_back(feature: Feature, steps: int | None = None, name: str = "") -> Fea
 
     def value(crawls: Crawls, crawl: int) -> FloatArray:
         first = 0 if steps is None else max(crawl - steps + 1, 0)
-        held = np.stack([feature.value(crawls, at) for at in range(first, crawl + 1)])
-        known = ~np.isnan(held)
-        total, count = np.where(known, held, 0.0).sum(axis=0), known.sum(axis=0)
+        values = np.stack([feature.value(crawls, at) for at in range(first, crawl + 1)])
+        known = ~np.isnan(values)
+        total, count = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0)
         return np.divide(total, count, out=_unknown(crawls), where=count > 0)
 
     return Feature(name or f"{feature.name}, mean of {steps or 'all'}", value, True, feature.network)
@@ -73,8 +73,8 @@ def around(feature: Feature) -> Feature:
     def value(crawls: Crawls, crawl: int) -> FloatArray:
         if crawls.related is None:
             return _unknown(crawls)
-        held = crawls.related
-        return crawls.kept(f"around {feature.name}", crawl, lambda: held.average(feature.value(crawls, crawl)))
+        related = crawls.related
+        return crawls.kept(f"around {feature.name}", crawl, lambda: related.average(feature.value(crawls, crawl)))
 
     return Feature(f"related: {feature.name}", value, feature.dynamic, True)
 
@@ -87,24 +87,8 @@ def _unknown(crawls: Crawls) -> FloatArray:
 
 
 def _quality(crawls: Crawls, crawl: int) -> FloatArray:
-    """Herdan's C = ln(1 + vocabulary) / ln(1 + words) of the words that the recording keeps; 0 for a page without text.
-
-    They are those of the first version, so it has no history.
-    """
-    recording = crawls.recording
-
-    def quality() -> FloatArray:
-        if not recording.tables.has("terms"):
-            return np.full(len(recording), np.nan)
-        terms = recording.terms
-        first = ~terms.last
-        words = np.add.reduceat(np.append(terms.count, 0), terms.start[:-1]) * (np.diff(terms.start) > 0)
-        length = np.log1p(words[first].astype(np.float64))
-        out = np.zeros(len(recording))
-        out[terms.page[first]] = np.log1p(np.diff(terms.start)[first]) / np.where(length > 0, length, 1.0)
-        return out
-
-    return crawls.kept("text quality", 0, quality)
+    """Herdan's C = ln(1 + vocabulary) / ln(1 + words) of the version at the crawl, where all its words are known."""
+    return crawls.quality(crawl)
 
 
 def _path_depth(crawls: Crawls, crawl: int) -> FloatArray:
@@ -130,10 +114,10 @@ CHANGING = (
     _column("text_bytes", "text size"),
     _column("out_internal", "internal outlinks"),
     _column("out_external", "external outlinks"),
+    Feature("text quality", _quality),
 )
 PAGE = (
     *CHANGING,
-    Feature("text quality", _quality),
     Feature("path depth", _path_depth),
     Feature("domain depth", _domain_depth),
 )
@@ -208,14 +192,20 @@ def features(sets: Sequence[str], history: int, where: Sequence[str] = WHERE) ->
 
 
 def matrix(
-    crawls: Crawls, chosen: Sequence[Feature], crawl: int, *, semantic: bool = False
+    crawls: Crawls, chosen: Sequence[Feature], crawl: int, *, semantic: bool = False, history: int = 0
 ) -> tuple[npt.NDArray[np.float32], list[str]]:
-    """Return pages x features as known at a crawl, and the names of the columns."""
+    """Return pages x features as known at a crawl, and the names of the columns.
+
+    `semantic` adds the vectors of the versions at the crawl, `history` what they were so many crawls ago, where the
+    recording has the texts of versions.
+    """
     columns = [feature.value(crawls, crawl) for feature in chosen]
     names = [feature.name for feature in chosen]
-    if semantic and crawls.vectors is not None:
-        columns += list(crawls.vectors.T)
-        names += [f"semantic {i}" for i in range(1, crawls.vectors.shape[1] + 1)]
+    steps = range(min(history, crawl) + 1) if crawls.moving_vectors else range(1)
+    for step in steps if semantic and crawls.vectors is not None else ():
+        vectors = crawls.vectors_at(crawl - step)
+        columns += list(vectors.T)
+        names += [f"semantic {i}{f', {step} ago' if step else ''}" for i in range(1, vectors.shape[1] + 1)]
     if not columns:
         raise InputError("a model needs at least one feature")
     return np.column_stack(columns).astype(np.float32), names

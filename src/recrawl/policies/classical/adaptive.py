@@ -13,7 +13,7 @@ from recrawl.policies.classical.intervals import Books, Intervals
 from recrawl.policy import Policy, Setting, policies
 from recrawl.visits import Outcome
 
-MINUTES = 1440.0  # in a day
+MINUTES = 1440.0  # per day
 MAX_FETCH_INTERVAL_DAYS = 90.0  # Nutch's db.fetch.interval.max, which its rule for gone pages refers to
 GONE_GROWTH, GONE_SHARE = 1.5, 0.9
 

@@ -1,4 +1,4 @@
-"""How to share a budget of visits among pages: the published optima, as functions of columns.
+"""Optimal visit rates per page under a budget: the published optima, as functions of columns.
 
 mu is a page's importance, D its change rate and rho its visit rate, both per unit of time; R = sum rho is the budget.
 """
@@ -45,7 +45,7 @@ def poisson_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     pages = pages[np.argsort(-(mu[pages] / D[pages]), kind="stable")]
     root = np.sqrt(mu[pages] * D[pages])
     r, s = np.cumsum(root), np.cumsum(D[pages])
-    gets_any = root * (R + s) > r * D[pages]  # true for a first part of the order
+    gets_any = root * (R + s) > r * D[pages]  # true for a prefix of the order
     count = len(pages) if gets_any.all() else int(np.argmin(gets_any))
     rho[pages[:count]] = root[:count] * (R + s[count - 1]) / r[count - 1] - D[pages[:count]]
     return rho
@@ -65,7 +65,7 @@ def periodic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
     while _sum_periodic(mu, D, low) < R:
         low /= 4
     multiplier = _multiplier(lambda x: _sum_periodic(mu, D, x), R, low, high)
-    # where lambda all but equals mu / D, rho rises from nothing too steeply for lambda to tell: interpolate
+    # where lambda all but equals mu / D, rho rises too steeply from 0 to be resolved by lambda: interpolate
     most = np.asarray(_periodic(mu, D, multiplier * (1 - 2 * TOLERANCE)))
     least = np.asarray(_periodic(mu, D, multiplier * (1 + 2 * TOLERANCE)))
     between = (R - least.sum()) / max(most.sum() - least.sum(), 1e-300)
@@ -73,7 +73,7 @@ def periodic_rates(mu: FloatArray, D: FloatArray, R: float) -> FloatArray:
 
 
 def plan_states(plan: Allocation, D: FloatArray, R: float) -> FloatArray:
-    """Make a plan for pages of equal importance, one page a distinct D: thousands instead of millions.
+    """Plan pages of equal importance with one row per distinct D: thousands of rows instead of millions.
 
     All plans here are homogeneous: c pages with the same mu and D get together what one page with c mu and c D gets.
     """

@@ -1,4 +1,4 @@
-"""A biased coin for every page, under a crawl limit."""
+"""A biased coin per page, within the budget."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ A page that was never compared with a copy has n = 0 and rate 0.
     Bayes  lambda = (X + a) / (n + b)
 
 the mean of a Beta(a, b - a) belief about the chance of a change between two visits, updated by X of n; with
-a = 1/2, b = 1 Jeffreys' prior. It is the one of these that never calls a page unchanging for good.
+a = 1/2, b = 1 Jeffreys' prior. It is the only one of these whose rate never becomes 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RateName = Literal["cg", "nad", "sad", "aad", "gad", "bayes"]
 @ufunc
 def probability(rate: float, t: float) -> float:
     """phi = 1 - exp(-rate * t), eq. 5."""
-    return -math.expm1(-rate * t) if rate else 0.0  # most pages have not changed yet: no need of exp
+    return -math.expm1(-rate * t) if rate else 0.0  # most rates are 0: skip exp there
 
 
 def cg(memory: Memory) -> FloatArray:
@@ -89,7 +89,7 @@ RATES: dict[RateName, Callable[[Memory], FloatArray]] = {
     "gad": gad,
     "bayes": bayes,
 }
-"""The rate estimators that policies take by name: changes a cycle."""
+"""The rate estimators that policies take by name: changes per cycle."""
 
 
 def _ended_cycles(memory: Memory) -> int:

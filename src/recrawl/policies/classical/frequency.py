@@ -1,4 +1,4 @@
-"""Visits in proportion to how often a page changes."""
+"""Visits in proportion to the estimated change rate of a page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ class Frequency(Named):
     """Weighted fair turns: in every cycle each page earns its share of the budget, and a visit costs 1.
 
     The share is proportional to importance times the estimated change rate, and at most 1, since a page is visited at
-    most once a cycle; what the fastest pages cannot use goes to the others. The largest credits are visited, so over
+    most once per cycle; what the fastest pages cannot use goes to the others. The largest credits are visited, so over
     many cycles a page that changes twice as often gets twice the visits, without any random draw.
     """
+
+    remembers_choices = True  # credits are given when a cycle's first choice is made
 
     def __init__(self, rate: Callable[[Memory], FloatArray]) -> None:
         self.rate = rate

@@ -1,6 +1,6 @@
 """A page's change rate from the gaps between visits: the maximum-likelihood estimate for a Poisson page.
 
-A visit only shows whether the page changed since the one before, not how often. With D changes a day, a gap of a days
+A visit only shows whether the page changed since the one before, not how often. With D changes per day, a gap of a days
 ends in a change with probability 1 - exp(-D a); the likeliest D solves (Cho & Garcia-Molina 2003; Kolobov et al. 2019)
 
     sum over changed gaps of a / (exp(D a) - 1)  =  sum over unchanged gaps of a
@@ -27,7 +27,7 @@ _CHANGED, _FIRST = int(Outcome.CHANGED), int(Outcome.FIRST)
 
 
 class GapLog:
-    """The gaps of every page, and the rate that they make likeliest.
+    """The gaps between the visits to every page, and the maximum-likelihood rates.
 
     Unchanged gaps are only ever summed. The changed gaps of a page form a chain through one shared column, so a visit
     is logged in constant time; a page's rate is solved again only after a visit, in time proportional to its chain.
@@ -44,7 +44,7 @@ class GapLog:
         self._stale: list[PageIds] = []  # visited since their rates were solved
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Log the gaps that these visits end: the memory still has the visit before."""
+        """Log the gaps that these visits end, from the memory before it records them."""
         self._reach(len(memory))
         most = self._count + int(np.count_nonzero(visits.changed))
         self._gap = grown(self._gap, most, np.nan)
@@ -54,7 +54,7 @@ class GapLog:
         self._stale.append(visits.pages)
 
     def rates(self, size: int) -> FloatArray:
-        """Return the rate of the first `size` pages, in changes a day."""
+        """Return the rate of the first `size` pages, in changes per day."""
         self._reach(size)
         for pages in self._stale:
             _solve(pages, self._chains, self.pseudo_days, self._rate)
@@ -66,7 +66,7 @@ class GapLog:
         return self._unchanged, self._head, self._gap, self._before
 
     def _reach(self, pages: int) -> None:
-        self._rate = grown(self._rate, pages, math.log(2.0) / self.pseudo_days)  # what the pseudo-gaps say
+        self._rate = grown(self._rate, pages, math.log(2.0) / self.pseudo_days)  # without any gap
         self._unchanged = grown(self._unchanged, pages, 0.0)
         self._head = grown(self._head, pages, -1)
 

@@ -25,7 +25,7 @@ CLOCK_SLACK_DAYS = 1e-9  # sums of cycle lengths are not exact
 
 @dataclass
 class Books:
-    """What an interval scheduler notes of each page, as aligned columns; NaN where no visit has set it."""
+    """State of an interval scheduler per page, as aligned columns; NaN where no visit has set it."""
 
     interval_days: FloatArray
     due_at: FloatArray
@@ -34,7 +34,7 @@ class Books:
 
     @classmethod
     def blank(cls, size: int) -> Books:
-        """Return books in which nothing is written."""
+        """Return empty state: NaN everywhere."""
         return cls(np.full(size, np.nan), np.full(size, np.nan), np.full(size, np.nan), np.zeros(size))
 
     def of(self, pages: PageIds) -> Books:

@@ -26,17 +26,17 @@ class VisitRates(Protocol):
         """Learn from visits; the memory is as it was before them."""
 
     def per_cycle(self, memory: Memory) -> FloatArray:
-        """Return every page's changes a cycle."""
+        """Return the changes per cycle of every page."""
 
 
 @dataclass(frozen=True)
 class Remembered:
-    """Rates that one of the classical estimators reads from the memory."""
+    """Rates by one of the classical estimators, computed from the memory."""
 
     rate: Callable[[Memory], FloatArray]
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Nothing to keep."""
+        """Does nothing: the memory has all that is needed."""
 
     def per_cycle(self, memory: Memory) -> FloatArray:
         """Return the estimator's rates."""
@@ -44,10 +44,10 @@ class Remembered:
 
 
 class Likeliest(GapLog):
-    """The maximum-likelihood rates of `policies.classical.gaps`."""
+    """Maximum-likelihood rates from the gaps between visits (gaps.py)."""
 
     def per_cycle(self, memory: Memory) -> FloatArray:
-        """Return the rates a day times the days of a cycle."""
+        """Return the rates per day times the days of a cycle."""
         return self.rates(len(memory)) * memory.cycle_days
 
 
@@ -55,7 +55,7 @@ class Planned(Named):
     """Visit the pages that are furthest ahead of their plan: the largest rho * t.
 
     The plan gives each page a visit rate rho, with the budget as its sum; rho * t is the share of the planned interval
-    1/rho that has passed in the t cycles since the last visit. Plans are made once a cycle, for the whole budget.
+    1/rho that has passed in the t cycles since the last visit. Plans are made once per cycle, for the whole budget.
     """
 
     def __init__(self, rates: VisitRates, plan: Allocation) -> None:

@@ -1,4 +1,4 @@
-"""Visits in turn, and a share of any policy's budget for pages in turn."""
+"""Round robin, and exploration: a share of any policy's budget for the longest unvisited pages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RoundRobin(Named):
     """Oldest visit first, by its exact time.
 
     `age` counts whole cycles and multiplies them by importance; here the order of the last visits themselves decides,
-    and importance only among visits made at the same instant, so that every page has its turn once a round.
+    and importance only among visits made at the same instant, so that every page has its turn once per round.
     """
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
@@ -37,7 +37,7 @@ class RoundRobin(Named):
 class Explore(Around):
     """Give a policy all but a share of the budget; the share goes to the longest unvisited pages.
 
-    The policy chooses first. When it has spent its part, or wants nothing more, the share is spent, in a round of its
+    The policy chooses first. When it has spent its part, or chooses nothing more, the share is spent, in a round of its
     own: so eligibility and site caps hold across both. The policy learns from all visits.
     """
 

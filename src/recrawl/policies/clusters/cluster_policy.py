@@ -30,7 +30,7 @@ FeatureSet = Literal["url", "content", "url+content", "static", "dynamic", "comb
 
 @dataclass(repr=False, eq=False)
 class ClusterSampling(GroupSampling):
-    """See the module; the parameters are those of `recrawl policies`."""
+    """The CLS policy, see the module; its parameters are listed by `recrawl policies`."""
 
     rate: Callable[[Memory], FloatArray]
     features: PageFeatures
@@ -47,9 +47,14 @@ class ClusterSampling(GroupSampling):
         super().__init__(self.seed, self.fair)
         self._clustered = 0
         self._centres: Vectors = np.empty((0, 0), dtype=np.float32)
-        self._cosine: FloatArray = np.empty(0)  # of every page with its cluster's centre
+        self._cosine: FloatArray = np.empty(0)  # similarity of every page to its cluster's centre
         self._bound = 1
         self._order: PageIds = np.empty(0, dtype=np.int64)  # nearest to their centre first
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is to be said of the features."""
+        return self.features.notes
 
     def form_groups(self, memory: Memory, budget: int) -> None:
         """Cluster again if it is time, and let new pages join."""
@@ -85,7 +90,7 @@ class ClusterSampling(GroupSampling):
             self.group[new], self._cosine[new] = nearest(self.features.describe(memory, new), self._centres)
 
     def wanted(self, memory: Memory) -> IntArray:
-        """Twice the sample so far, up to the bound, of every cluster whose sample does not suffice yet."""
+        """Double the sample, up to the bound, of every cluster whose sample is not sufficient yet."""
         sample = self._sampled(memory)
         count, _, deviation = means(self._chance(memory)[sample], self.group[sample], self.groups)
         enough = sufficient(count, deviation, self.confidence, self.delta)
@@ -101,7 +106,7 @@ class ClusterSampling(GroupSampling):
         return self._order
 
     def estimates(self, memory: Memory) -> FloatArray:
-        """Mean chance of the sampled pages; what it was before for a cluster without a sample."""
+        """Mean chance of change of the sampled pages; the previous value for a cluster without a sample."""
         sample = self._sampled(memory)
         count, mean, _ = means(self._chance(memory)[sample], self.group[sample], self.groups)
         before = self.estimate if len(self.estimate) == self.groups else np.zeros(self.groups)
@@ -115,7 +120,7 @@ class ClusterSampling(GroupSampling):
         return chance if self.cold else np.where(memory.n > 0, chance, 0.0)
 
     def _sampled(self, memory: Memory) -> PageIds:
-        """Pages asked in the open cycle that say something of their cluster."""
+        """Pages visited in the open cycle whose outcome counts for their cluster."""
         asked = (memory.asked == memory.cycle) & (memory.n > 0) & (self.group[: len(memory)] >= 0)
         return np.flatnonzero(asked)
 

@@ -1,9 +1,10 @@
-"""Policies that sample groups of pages, look, and spend the rest of the cycle where most has changed.
+"""Group sampling: sample each group of pages, then spend the rest of the cycle where the samples changed most.
 
 A cycle goes in rounds: pages without a copy; then samples of every group, in growing rounds until each is sufficient
 or has reached its bound; then the pages of the groups in descending order of their estimate until the budget is spent.
-Within a group the longest unvisited come first: a group larger than what is left of the budget has its turns.
-With `fair` a share of the budget is kept for the longest unvisited pages of all, so that no page waits for ever.
+Within a group the longest unvisited come first: a group larger than what is left of the budget is covered over several
+cycles. With `fair` a share of the budget is kept for the longest unvisited pages of all, so that every page is visited
+in the end.
 
 A sample has enough visits to know how much of a group has changed, and no more. One of m pages whose chances of change
 have mean phi and standard deviation s is sufficient when the group's mean lies within phi +- delta at the confidence
@@ -29,7 +30,9 @@ from recrawl.policy import Named
 
 
 class GroupSampling(Named, ABC):
-    """The rounds of a cycle; what the groups are, whom to sample and what the samples say is for the subclasses."""
+    """The rounds of a cycle; subclasses define the groups, the samples and the estimates."""
+
+    remembers_choices = True  # groups are formed when a cycle's first choice is made
 
     def __init__(self, seed: int = 0, fair: float = 0.0) -> None:
         self.seed = seed
@@ -46,11 +49,11 @@ class GroupSampling(Named, ABC):
 
     @abstractmethod
     def form_groups(self, memory: Memory, budget: int) -> None:
-        """Open a cycle: settle `group` and `groups`."""
+        """Set `group` and `groups` at the start of a cycle."""
 
     @abstractmethod
     def wanted(self, memory: Memory) -> IntArray:
-        """Return how many more pages of each group to sample; nothing wanted ends the sampling."""
+        """Return how many more pages of each group to sample; all zeros end the sampling."""
 
     @abstractmethod
     def candidates(self, memory: Memory) -> PageIds:
@@ -58,7 +61,7 @@ class GroupSampling(Named, ABC):
 
     @abstractmethod
     def estimates(self, memory: Memory) -> FloatArray:
-        """Return what the samples say of each group."""
+        """Return the estimated chance of change of each group."""
 
     # -- the rounds ---------------------------------------------------------------------------------------------------
 
@@ -96,7 +99,7 @@ class GroupSampling(Named, ABC):
             return NO_PAGES
         among = np.zeros(len(memory), dtype=np.bool_)
         among[chosen] = True
-        keys: list[Key] = [-self._by_page(memory)]  # where the budget is too small for all, by what was thought before
+        keys: list[Key] = [-self._by_page(memory)]  # by the last cycle's estimates, where not all fit
         return first_k(keys, memory, room, among=among)
 
     def _best(self, memory: Memory, room: int) -> PageIds:
@@ -108,12 +111,12 @@ class GroupSampling(Named, ABC):
         return first_k(keys, memory, room)
 
     def _by_page(self, memory: Memory) -> FloatArray:
-        """What a visit to each page is worth: the chance that it has changed, times its importance."""
+        """Worth of a visit to each page: the chance that it has changed, times its importance."""
         chance = self._chances(memory)
         return chance if memory.importance is None else chance * memory.importance
 
     def _chances(self, memory: Memory) -> FloatArray:
-        """Each page's group's estimate."""
+        """The estimate of each page's group."""
         estimate = self.estimate if len(self.estimate) == self.groups else np.zeros(self.groups)
         return np.append(estimate, 0.0)[self.group[: len(memory)]]
 

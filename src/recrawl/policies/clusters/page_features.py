@@ -8,8 +8,8 @@
     frequency visits that found a change over visits
 
 Counts enter as ln(1 + x), as most pages have few and some have thousands; every feature is then brought to mean 0 and
-standard deviation 1, and cut at three of these, so that none drowns the others. A feature that is the same everywhere,
-or is not recorded, is 0 everywhere.
+standard deviation 1, and cut at three of these, so that none dominates the others. A feature that is the same
+everywhere, or is not recorded, is 0 everywhere.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.bisection import Vectors
 from recrawl.features.pagerank import pagerank
@@ -38,6 +38,7 @@ FEATURES = (*CONTENT, *URL, *LINKAGE, *DYNAMIC)
 
 CUT = 3.0  # standard deviations
 KINDS = ("depth", *(f".{domain}" for domain in DOMAINS), "is HTML", "is plain text", "is other")  # never change
+NO_WORDS = "no words of the copies are known here: pages are grouped by their addresses and changes alone"
 SETS = ("url", "content", "url+content", "static", "dynamic", "combined")
 
 
@@ -64,13 +65,17 @@ class PageFeatures:
     _ranks: dict[str, WordRanks] = field(default_factory=dict, init=False)
     _scale: tuple[FloatArray, FloatArray] = field(default=(np.zeros(0), np.zeros(0)), init=False)  # mean, deviation
     _kinds: FloatArray = field(default_factory=lambda: np.zeros((0, len(KINDS))), init=False)  # of every page
+    _known: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # when kinds were read
+    _met: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # when addresses were read
+    _learnt_from: PageIds | None = field(default=None, init=False)  # pages that tell how rare a word of an address is
+    notes: tuple[str, ...] = field(default=(), init=False)
     _linkage: dict[str, FloatArray] = field(default_factory=dict, init=False)  # at the last clustering
 
     def __post_init__(self) -> None:
         self._columns = columns_of(self.which)
 
     def learn(self, memory: Memory, pages: PageIds) -> Vectors:
-        """Describe the pages to be clustered, and settle the scale of every feature by them."""
+        """Describe the pages to be clustered, and set the scale of every feature from them."""
         if not self._columns:
             return lengthened(self._words(memory, pages))
         linkage = linkage_of(memory)
@@ -100,8 +105,8 @@ class PageFeatures:
 
         copies = memory.copies
         self._put_ranks(memory, pages, out)
-        if len(self._kinds) < len(memory):
-            self._kinds = _kinds(memory)
+        if _has_new(pages, self._known):
+            self._kinds, self._known = _kinds(memory), memory.known.copy()
         for name, values in zip(KINDS, self._kinds.T, strict=True):
             put(name, values)
         put("change frequency", memory.changes / np.maximum(memory.n, 1))
@@ -123,14 +128,14 @@ class PageFeatures:
         return out
 
     def _put_ranks(self, memory: Memory, pages: PageIds, out: FloatArray) -> None:
-        words = None if memory.copies is None else memory.copies.word_vectors()
+        words = self._contents(memory)
         for kind, vectors in (("content", words), ("url", self._url_vectors(memory, pages))):
             if vectors is None or not len(pages):
                 continue
             if kind not in self._ranks:
                 self._ranks[kind] = WordRanks(vectors, pages, self.word_clusters, self.seed)
             first = FEATURES.index(f"{kind} rank 1")
-            out[:, first : first + LARGEST] = self._ranks[kind].describe(vectors, pages)
+            out[:, first : first + LARGEST] = self._ranks[kind].describe(vectors, pages, anew=kind == "content")
 
     def _words(self, memory: Memory, pages: PageIds) -> Vectors:
         """Return the word vectors themselves, of addresses, contents or both."""
@@ -138,40 +143,52 @@ class PageFeatures:
         if "url" in self.which:
             addresses = self._url_vectors(memory, pages)
             parts += [] if addresses is None else [addresses[pages]]
-        if "content" in self.which and memory.copies is not None:
-            words = memory.copies.word_vectors()
+        if "content" in self.which:
+            words = self._contents(memory)
             parts += [] if words is None else [words[pages]]
         return np.hstack(parts) if parts else np.zeros((len(pages), 1), dtype=np.float32)
 
+    def _contents(self, memory: Memory) -> Vectors | None:
+        """Return the word vectors of the copies; None, and a note, where nothing is known of what they say."""
+        words = None if memory.copies is None else memory.copies.word_vectors()
+        if words is None:
+            self.notes = (NO_WORDS,)
+        return words
+
     def _url_vectors(self, memory: Memory, pages: PageIds) -> Vectors | None:
-        """Vectors of all addresses; how rare a word is was learnt from the first pages."""
+        """Vectors of all addresses; the weights of words (IDF) are those of the first pages."""
         if memory.load_paths is None:
             return None
-        if self._addresses is None or len(self._addresses) < len(memory):
+        if self._learnt_from is None:
+            self._learnt_from = pages.copy()
+        if self._addresses is None or _has_new(pages, self._met):
             paths = memory.load_paths()
             learnt_from = np.zeros(len(memory), dtype=np.bool_)
-            learnt_from[pages if self._addresses is None else np.arange(len(self._addresses))] = True
+            learnt_from[self._learnt_from] = True
             self._addresses = url_vectors((str(path) for path in paths[: len(memory)]), learnt_from)
+            self._met = memory.known.copy()
         return self._addresses
 
 
 def lengthened(rows: npt.NDArray[np.float32]) -> Vectors:
-    """Add a dimension that is 1 for rows of zeros and 0 for all others: pages without a mark are like each other."""
+    """Add a dimension that is 1 for rows of zeros and 0 for all others: pages without features are alike."""
     blank = ~np.asarray(rows.any(axis=1))
     return np.hstack([rows, blank[:, None].astype(np.float32)])
 
 
 def linkage_of(memory: Memory) -> dict[str, FloatArray]:
-    """Return the linkage features of all pages, as the copies show them."""
+    """Return the linkage features of all pages, as the copies show them.
+
+    PageRank walks over the pages that are known now. A link to an address that is not known as a page, and may become
+    one later, leads nowhere.
+    """
     if memory.copies is None:
         return {}
-    size, copies = len(memory), memory.copies
+    copies = memory.copies
     out: dict[str, FloatArray] = {}
     links = copies.links(np.where(memory.held(), memory.last_visit, np.nan))
     if links is not None:
-        source, target = links
-        out["PageRank"] = np.log1p(pagerank(source, target, size) * size)
-        out["links to it"] = np.log1p(np.bincount(target, minlength=size).astype(np.float64))
+        out |= _ranked(*links, memory.known)
     on_it = _total(copies.column("out_internal"), copies.column("out_external"))
     if on_it is not None:
         out["links on it"] = np.log1p(on_it)
@@ -179,6 +196,23 @@ def linkage_of(memory: Memory) -> dict[str, FloatArray]:
     if addresses is not None:
         out["e-mail addresses"] = np.log1p(addresses)
     return out
+
+
+def _has_new(pages: PageIds, known: BoolArray) -> bool:
+    """Whether one of the pages was not known then."""
+    return bool((pages >= len(known)).any()) or not known[pages].all()
+
+
+def _ranked(source: PageIds, target: PageIds, known: BoolArray) -> dict[str, FloatArray]:
+    """Return PageRank and links to each page within the graph of the known pages; 0 for others."""
+    among = known[target]
+    pages = np.flatnonzero(known)
+    number = np.cumsum(known) - 1
+    source, target = number[source[among]], number[target[among]]
+    rank, inlinks = np.zeros(len(known)), np.zeros(len(known))
+    rank[pages] = np.log1p(pagerank(source, target, len(pages)) * len(pages))
+    inlinks[pages] = np.log1p(np.bincount(target, minlength=len(pages)).astype(np.float64))
+    return {"PageRank": rank, "links to it": inlinks}
 
 
 def _kinds(memory: Memory) -> FloatArray:

@@ -18,10 +18,10 @@ from recrawl.visits import Outcome, Visits
 
 
 class SiteSampling(GroupSampling):
-    """See the module."""
+    """The SLS policy, see the module."""
 
     def form_groups(self, memory: Memory, budget: int) -> None:
-        """Take the sites as they are, and decide the size of their samples."""
+        """Take sites as groups, and set the size of their samples."""
         self.group = memory.site.astype(np.int64)
         self.groups = int(self.group.max(initial=-1)) + 1
         if len(self.estimate) < self.groups:
@@ -42,7 +42,7 @@ class SiteSampling(GroupSampling):
         return pages[np.argsort(mix(memory.tie[pages], self.seed * 1_000_003 + memory.cycle))]
 
     def estimates(self, memory: Memory) -> FloatArray:
-        """Share of the visits so far of this cycle that found a change; what it was before where there was none."""
+        """Share of this cycle's visits so far that found a change; the previous value for a site without a visit."""
         if not self._found:
             return self.estimate
         pages = np.concatenate([visits.pages for visits in self._found])
@@ -54,7 +54,7 @@ class SiteSampling(GroupSampling):
         return np.where(count > 0, mean, self.estimate)
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Keep what the samples showed."""
+        """Update the estimates from the visits."""
         if self._cycle and self._sampling:
             self._found.append(visits)
 

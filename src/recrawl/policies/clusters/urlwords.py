@@ -1,10 +1,10 @@
-"""The words of an address as a unit vector of 64 numbers, and any word vectors as ten ranks.
+"""URL words as a random projection to 64 dimensions, and word vectors of any kind as ten cluster ranks.
 
     weight(w) = 1 + ln((1 + N) / (1 + df))        N, df: pages, and pages with the word, among those learnt from
     vector(p) = sum over the words w of p of weight(w) * s(w), scaled to length 1
 
 s(w) is a fixed direction of 64 signs, the bits of a hash of the word: a random projection, in which the cosine of two
-pages is about that of their TF-IDF vectors (Achlioptas 2003), and that needs nothing but the address itself.
+pages is about that of their TF-IDF vectors (Achlioptas 2003), and that needs nothing but the URL itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
 from recrawl.features.bisection import Vectors, bisect, nearest
@@ -33,14 +32,16 @@ def url_vectors(addresses: Iterable[str], learnt_from: BoolArray) -> Vectors:
         indptr.append(len(found))
     if not found:
         return np.zeros((len(indptr) - 1, DIMENSIONS), dtype=np.float32)
+    from scipy.sparse import csr_matrix
+
     words, column = np.unique(np.array(found, dtype=np.str_), return_inverse=True)
     ones = np.ones(len(found), dtype=np.float32)
-    held = csr_matrix((ones, column, np.array(indptr)), shape=(len(indptr) - 1, len(words)))
-    known = held[np.flatnonzero(learnt_from)]
+    counts = csr_matrix((ones, column, np.array(indptr)), shape=(len(indptr) - 1, len(words)))
+    known = counts[np.flatnonzero(learnt_from)]
     frequency = np.bincount(known.indices, minlength=len(words))
     weight: FloatArray = 1.0 + np.log((1.0 + known.shape[0]) / (1.0 + frequency))
     directions = _signs(words) * weight[:, None].astype(np.float32)
-    return unit(held @ directions)
+    return unit(counts @ directions)
 
 
 def _signs(words: npt.NDArray[np.str_]) -> Vectors:
@@ -56,9 +57,9 @@ LARGEST = 10
 class WordRanks:
     """Word vectors as ten numbers: how near a page's word cluster is to each of the ten largest.
 
-    The pages that were there first are clustered by their words; later pages join the nearest. Feature f of a page in
+    The first pages are clustered by their words; later pages join the nearest. Feature f of a page in
     cluster C is 0 if C is the f-th largest cluster, 1 if no other cluster is nearer to that one than C, 2 if one is,
-    and so on (Tan et al. 2007, section 3.1), so that hundreds of words do not drown the other features. Ranks are
+    and so on (Tan et al. 2007, section 3.1), so that hundreds of words do not dominate the other features. Ranks are
     divided by the largest one.
     """
 
@@ -69,10 +70,10 @@ class WordRanks:
         self.label[learnt_from] = found.label
         self.ranks = cluster_ranks(found.centres)
 
-    def describe(self, vectors: Vectors, pages: PageIds) -> FloatArray:
-        """Return pages x 10, from 0 to 1."""
+    def describe(self, vectors: Vectors, pages: PageIds, *, anew: bool = False) -> FloatArray:
+        """Return pages x 10, from 0 to 1; `anew` for vectors that may have changed since."""
         self.label = grown(self.label, len(vectors), -1)
-        new = pages[self.label[pages] < 0]
+        new = pages if anew else pages[self.label[pages] < 0]
         if len(new):
             self.label[new], _ = nearest(vectors[new], self.centres)
         return self.ranks[self.label[pages]]

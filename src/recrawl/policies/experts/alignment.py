@@ -1,4 +1,4 @@
-"""How alike two time series are when one may lag behind the other: cross-correlation and dynamic time warping.
+"""Similarity of two time series of which one may lag: cross-correlation and dynamic time warping.
 
 Radinsky & Bennett 2013, section 6.3. The cross-correlation with delay d of two series of N points is
 
@@ -55,7 +55,7 @@ def best_lag(x: FloatArray, y: FloatArray, first_lag: int, last_lag: int) -> tup
 def warp_rows(x: FloatArray, y: FloatArray, row: FloatArray) -> float:
     """Dynamic time warping with a row of the table to work in, one longer than y.
 
-    The step to the left is the only one that waits for its neighbour, so what can be taken at once is.
+    The minimum with the left neighbour comes last: it alone depends on the step before.
     """
     m = len(y)
     row[:] = np.inf

@@ -1,12 +1,12 @@
 """The crawl of Radinsky & Bennett 2013, section 8.3: visit pages by a learnt chance that they have changed.
 
-expert-1d knows how often a page changed; expert-2d has an SVM for each page on what the page itself did and said;
-expert-3d asks related pages as well. Classifiers are taught in batches, every so many cycles, from the policy's own
+expert-1d uses how often a page changed; expert-2d has an SVM per page on the page's own changes and words;
+expert-3d uses related pages as well. Classifiers are trained in batches, every so many cycles, from the policy's own
 visits; pages with too few visits, or whose visits all found the same, go by their frequency. Pages are taken by the
 highest chance, or by the paper's biased coin.
 
 A world that shows no words leaves the features of content at zero, and one that cannot tell significant changes makes
-`change=significant` count any change: `notes` says so.
+`change=significant` count any change; `notes` states it.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from recrawl.policies.classical.coin import Coin
 from recrawl.policies.experts.visit_experts import Models, related_pages, train
 from recrawl.policies.experts.visit_log import VisitLog
 from recrawl.policies.topk import TopK
-from recrawl.policy import Named, Policy, Setting, policies
+from recrawl.policy import NO_SIGNIFICANCE, Named, Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
 LEAST = 8  # visits of a page, before it gets experts
 MODELLED = 4_000  # pages with experts: those with most changes seen
 SERIES = 60  # cycles over which seen changes are correlated
 
-NO_WORDS = "no words are shown here: experts go by changes and their sizes alone"
-NO_SIGNIFICANCE = "significant changes cannot be told from others here: any change counts"
+NO_WORDS = "this world shows no words: experts use changes and their sizes alone"
 
 Chased = Literal["any", "significant", "size"]
 
 
 @dataclass(repr=False, eq=False)
 class Experts(Named):
-    """See the module; `dimensions` is 1, 2 or 3."""
+    """The policy of the module; `dimensions` is 1, 2 or 3."""
 
     dimensions: int
     seed: int = 0
@@ -46,6 +45,7 @@ class Experts(Named):
     every: int = 7  # cycles between trainings; 0: once, and never again
     experts: int = 10
     C: float = 1.0
+    everywhere: bool = False  # whether experts may be pages of other sites
     log: VisitLog = field(default_factory=VisitLog)
 
     def __post_init__(self) -> None:
@@ -60,11 +60,11 @@ class Experts(Named):
         self._picker: Policy = Coin(self, self.seed, fill=True) if self.coin else TopK(self)
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Return pages by the chance that they have changed."""
+        """Return the pages with the highest chance that they have changed, or by coin."""
         return self._picker.choose(memory, budget, at)
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Write the visits down."""
+        """Log the visits."""
         compared = visits.outcome < Outcome.FIRST
         pages = visits.pages[compared]
         words = None
@@ -81,7 +81,7 @@ class Experts(Named):
         self._scored = None
 
     def _counted(self, visits: Visits) -> BoolArray:
-        """Which visits found what is chased."""
+        """Which visits found a change of the kind that counts."""
         if self.change != "significant":
             return visits.changed
         if visits.significant is None:
@@ -96,28 +96,28 @@ class Experts(Named):
         return self._scored
 
     def _score(self, memory: Memory) -> FloatArray:
-        held = np.flatnonzero(memory.known & (self.log.begin[: len(memory)] >= 0))
+        pages = np.flatnonzero(memory.known & (self.log.begin[: len(memory)] >= 0))
         out = np.zeros(len(memory))
-        out[held] = -np.expm1(-self.log.rate(held) * memory.waited()[held])
+        out[pages] = -np.expm1(-self.log.rate(pages) * memory.waited()[pages])
         if self._models is not None and len(self._models.panel.pages):
             out[self._models.panel.pages] = self._models.probability(self.log, memory.cycle)
         if self.change == "size":
-            out[held] *= self._expected_size(held)
+            out[pages] *= self._expected_size(pages)
         return out
 
     def _expected_size(self, pages: PageIds) -> FloatArray:
-        """Mean of ln(1 + size) of the changes found, as a share of that of all pages, with one change of the mean."""
+        """Mean of ln(1 + size) of the changes found relative to all pages, smoothed by one change of mean size."""
         mean = self._sizes[0] / self._sizes[1]
         changed = self.log.changed[pages]
         total = np.where(changed, np.log1p(self.log.size[pages]), 0.0).sum(axis=1)
         return np.asarray((total / mean + 1.0) / (changed.sum(axis=1) + 1.0))
 
     def begin(self, memory: Memory, at: float) -> None:
-        """Open the cycle, and teach the experts if it is time."""
+        """Begin the cycle, and train the experts if training is due."""
         self.log.make_room(len(memory))
         self._tie, self._site = memory.tie, memory.site
-        held = np.flatnonzero(memory.held())
-        self.log.hold(held[self.log.begin[held] < 0], 0 if self._cycle == 0 else self._cycle)
+        pages = np.flatnonzero(memory.held())
+        self.log.hold(pages[self.log.begin[pages] < 0], 0 if self._cycle == 0 else self._cycle)
         if memory.cycle == self._cycle:
             return
         self._cycle, self._scored = memory.cycle, None
@@ -134,7 +134,8 @@ class Experts(Named):
         experts = [(np.array([page]), np.ones(1)) for page in pages]
         if self.dimensions > 2:
             order = np.argsort(np.argsort(self._tie, kind="stable"), kind="stable")
-            experts = related_pages(self.log, pages, self._site, order, self._cycle, self.experts, SERIES)
+            site = np.zeros_like(self._site) if self.everywhere else self._site
+            experts = related_pages(self.log, pages, site, order, self._cycle, self.experts, SERIES)
         self._models = train(self.log, pages, experts, self.C)
         self._taught = self._cycle
 
@@ -144,11 +145,18 @@ class Experts(Named):
 
 
 def _make(
-    setting: Setting, dimensions: int, change: str, pick: str, every: int = 7, experts: int = 10, C: float = 1.0
+    setting: Setting,
+    dimensions: int,
+    change: str,
+    pick: str,
+    every: int = 7,
+    experts: int = 10,
+    C: float = 1.0,
+    everywhere: bool = False,
 ) -> Policy:
     if every < 0 or experts < 0 or C <= 0:
         raise ValueError("every and experts must not be negative, C must be positive")
-    return Experts(dimensions, setting.seed, change, pick == "coin", every, experts, C)
+    return Experts(dimensions, setting.seed, change, pick == "coin", every, experts, C, everywhere)
 
 
 @policies.add("expert-1d", formula="1 - exp(-tL), L of the last visits", source="Radinsky & Bennett 2013 §5.1")
@@ -171,5 +179,6 @@ def _three(
     every: int = 7,
     experts: int = 10,
     C: float = 1.0,
+    among: Literal["site", "all"] = "site",
 ) -> Policy:
-    return _make(setting, 3, change, pick, every, experts, C)
+    return _make(setting, 3, change, pick, every, experts, C, among == "all")

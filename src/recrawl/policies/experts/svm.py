@@ -74,7 +74,7 @@ def _working_set(
 
 @kernel
 def _step(K: FloatArray, y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray, i: int, j: int) -> None:
-    """Move a_i and a_j along y_i a_i + y_j a_j = constant to the best place within the box."""
+    """Move a_i and a_j along y_i a_i + y_j a_j = constant to the optimum within the box."""
     curve = max(K[i, i] + K[j, j] - 2.0 * K[i, j], _TINY)
     move = (-y[i] * G[i] + y[j] * G[j]) / curve
     room_i = C[i] - a[i] if y[i] > 0 else a[i]
@@ -89,7 +89,7 @@ def _step(K: FloatArray, y: FloatArray, C: FloatArray, a: FloatArray, G: FloatAr
 
 @kernel
 def _offset(y: FloatArray, C: FloatArray, a: FloatArray, G: FloatArray) -> float:
-    """b such that examples with 0 < a < C lie on the margin; the middle of what is allowed if there is none."""
+    """b such that examples with 0 < a < C lie on the margin; the middle of the feasible interval without any."""
     total, free, low, high = 0.0, 0, -np.inf, np.inf
     for t in range(len(y)):
         value = -y[t] * G[t]
@@ -118,7 +118,7 @@ def polynomial(linear: FloatArray, out: FloatArray) -> None:
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """P(y = 1 | f) = 1 / (1 + exp(slope f + offset - trust known)); the slope is negative where f tells anything."""
+    """P(y = 1 | f) = 1 / (1 + exp(slope f + offset - trust known)); the slope is negative where f is informative."""
 
     slope: float
     offset: float
@@ -131,10 +131,10 @@ class Sigmoid:
 
 
 def platt(f: FloatArray, y: BoolArray, known: FloatArray | None = None) -> Sigmoid:
-    """Fit Platt's sigmoid to decision values and what then was; without an example the chance is a half.
+    """Fit Platt's sigmoid to decision values and outcomes; without an example the chance is 1/2.
 
     With `known` log-odds, such as those that follow from the time since the last visit, the sigmoid adds what the
-    decision values tell besides; a prior worth PRIOR examples holds it to what is known where they tell nothing.
+    decision values contribute; a prior worth PRIOR examples keeps it at `known` where they contribute nothing.
     """
     positive, negative = float(y.sum()), float((~y).sum())
     target = np.where(y, (positive + 1.0) / (positive + 2.0), 1.0 / (negative + 2.0))
@@ -142,34 +142,34 @@ def platt(f: FloatArray, y: BoolArray, known: FloatArray | None = None) -> Sigmo
     x = np.stack(columns, axis=1)
     middle = np.array([0.0, 0.0, 1.0])[: x.shape[1]]
     prior = 0.0 if known is None else PRIOR
-    held = middle.copy()
+    weights = middle.copy()
     if known is None:
-        held[1] = np.log((negative + 1.0) / (positive + 1.0))
+        weights[1] = np.log((negative + 1.0) / (positive + 1.0))
         if not len(f) or np.ptp(f) == 0.0:
-            return Sigmoid(0.0, float(held[1]))
-    held = _newton(x, target, held, middle, prior)
-    return Sigmoid(*held.tolist())
+            return Sigmoid(0.0, float(weights[1]))
+    weights = _newton(x, target, weights, middle, prior)
+    return Sigmoid(*weights.tolist())
 
 
-def _newton(x: FloatArray, target: FloatArray, held: FloatArray, middle: FloatArray, prior: float) -> FloatArray:
+def _newton(x: FloatArray, target: FloatArray, w: FloatArray, middle: FloatArray, prior: float) -> FloatArray:
     """Minimise the loss with steps that are halved until they help enough."""
-    loss = _loss(x, target, held, middle, prior)
+    loss = _loss(x, target, w, middle, prior)
     for _ in range(100):
-        p = 1.0 / (1.0 + np.exp(np.clip(x @ held, -500.0, 500.0)))
-        g = x.T @ (target - p) + prior * (held - middle)
+        p = 1.0 / (1.0 + np.exp(np.clip(x @ w, -500.0, 500.0)))
+        g = x.T @ (target - p) + prior * (w - middle)
         if np.abs(g).max() < 1e-8 * max(len(x), 1):
             break
-        H = (x * (p * (1.0 - p))[:, None]).T @ x + (prior + 1e-12) * np.eye(len(held))
+        H = (x * (p * (1.0 - p))[:, None]).T @ x + (prior + 1e-12) * np.eye(len(w))
         step, size = -np.linalg.solve(H, g), 1.0
-        while size > 1e-10 and _loss(x, target, held + size * step, middle, prior) >= loss + 1e-4 * size * (g @ step):
+        while size > 1e-10 and _loss(x, target, w + size * step, middle, prior) >= loss + 1e-4 * size * (g @ step):
             size /= 2.0
         if size <= 1e-10:
             break
-        held = held + size * step
-        loss = _loss(x, target, held, middle, prior)
-    return held
+        w = w + size * step
+        loss = _loss(x, target, w, middle, prior)
+    return w
 
 
-def _loss(x: FloatArray, target: FloatArray, held: FloatArray, middle: FloatArray, prior: float) -> float:
-    z = x @ held
-    return float((target * z + np.logaddexp(0.0, -z)).sum() + prior / 2.0 * ((held - middle) ** 2).sum())
+def _loss(x: FloatArray, target: FloatArray, w: FloatArray, middle: FloatArray, prior: float) -> float:
+    z = x @ w
+    return float((target * z + np.logaddexp(0.0, -z)).sum() + prior / 2.0 * ((w - middle) ** 2).sum())

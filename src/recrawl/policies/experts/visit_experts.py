@@ -2,10 +2,10 @@
 
 For a page with enough visits of both outcomes, each visit is an example: what was known before it, and whether it found
 a change. One SVM learns from the page's own features (2D); with related pages one SVM for each of them learns from that
-page's features beside the page's own (3D). Answers are averaged with the weights of the relation, each held to [-2, 2]
+page's features beside the page's own (3D). Answers are averaged with the weights of the relation, each cut to [-2, 2]
 so that none outvotes all others, and Platt's sigmoid makes a probability of them. Since visits come after gaps of any
-length, the sigmoid starts from the log-odds of the 1D setting, 1 - exp(-rate * gap), to which the answers add what they
-know. It is fitted to answers for the last third of each page's visits, of models that were taught with the first two.
+length, the sigmoid starts from the log-odds of the 1D setting, 1 - exp(-rate * gap), to which the answers are
+added. It is fitted to answers for the last third of each page's visits, of models trained on the first two thirds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LAST_LAG = 14  # cycles by which an expert may be ahead
 
 
 class Panel(NamedTuple):
-    """Who answers for whom: the experts of page i are `first[i]` to `first[i + 1]`."""
+    """The experts of each page: those of page i are `first[i]` to `first[i + 1]`."""
 
     pages: PageIds
     first: IntArray
@@ -60,14 +60,14 @@ class Machines(NamedTuple):
 
 @dataclass(frozen=True)
 class Models:
-    """Trained experts and what makes probabilities of their answers."""
+    """Trained experts, and the sigmoid that turns their answers into probabilities."""
 
     panel: Panel
     machines: Machines
     sigmoid: Sigmoid
 
     def answers(self, log: VisitLog, now: int) -> FloatArray:
-        """Return what the experts of each page say before cycle `now`."""
+        """Return the answers of each page's experts before cycle `now`."""
         return _answers(self.panel, self.machines, now, log.columns)
 
     def probability(self, log: VisitLog, now: int) -> FloatArray:
@@ -78,21 +78,21 @@ class Models:
 
 
 def log_odds(expected: FloatArray) -> FloatArray:
-    """Log-odds of a change where so many are expected: ln(e^x - 1)."""
+    """Log-odds of at least one change where x are expected (Poisson): ln(e^x - 1)."""
     x = np.clip(expected, 1e-6, 30.0)
     return np.asarray(x + np.log(-np.expm1(-x)))
 
 
 def train(log: VisitLog, pages: PageIds, experts: list[tuple[PageIds, FloatArray]], C: float = 1.0) -> Models:
-    """Teach the experts of these pages from all visits that are logged; each page's own place comes first."""
+    """Train the experts of these pages on all logged visits; each page's own model comes first."""
     expert = np.concatenate([np.empty(0, dtype=np.int64), *(e for e, _ in experts)])
     weight = np.concatenate([np.empty(0), *(w for _, w in experts)])
     first = np.append(0, np.cumsum([len(e) for e, _ in experts])).astype(np.int64)
-    panel, held = Panel(pages, first, expert, weight), log.columns
-    answers, expected, outcome = _later(panel, _train(panel, 2, C, held), held)
+    panel, columns = Panel(pages, first, expert, weight), log.columns
+    answers, expected, outcome = _later(panel, _train(panel, 2, C, columns), columns)
     order = np.lexsort((outcome, expected, answers))  # so that the sum does not depend on the order of the pages
     sigmoid = platt(answers[order], outcome[order], log_odds(expected[order]))
-    return Models(panel, _train(panel, 0, C, held), sigmoid)
+    return Models(panel, _train(panel, 0, C, columns), sigmoid)
 
 
 def related_pages(
@@ -140,7 +140,7 @@ def _alike(series: FloatArray, words: FloatArray, candidates: int) -> FloatArray
 
 @kernel
 def _features(page: int, expert: int, now: int, log: LogColumns, out: FloatArray) -> None:
-    """What was known of the expert, and of it beside the page, before cycle `now`."""
+    """Features of the expert itself, and relative to the page, before cycle `now`."""
     n = lines_before(log, page, now)
     m = n if expert == page else lines_before(log, expert, now)
     own_words = log.words[page, n - 1] if n else 0
@@ -155,7 +155,7 @@ def _features(page: int, expert: int, now: int, log: LogColumns, out: FloatArray
 
 @kernel
 def _train(panel: Panel, thirds: int, C: float, log: LogColumns) -> Machines:
-    """Teach every model; with `thirds`, only from that many thirds of the visits."""
+    """Train every model; with `thirds`, only on that many thirds of the visits."""
     pages, first, expert, _ = panel
     count, cycle, changed = log.lines, log.cycle, log.changed
     models = len(expert)
@@ -229,7 +229,7 @@ def _answer(m: int, x: FloatArray, machines: Machines) -> float:
 
 @kernel
 def _weighed(i: int, panel: Panel, machines: Machines, now: int, log: LogColumns, x: FloatArray) -> float:
-    """The weighted mean of what the experts of page i of the panel say before cycle `now`; `x` is scratch."""
+    """The weighted mean of the answers of page i's experts before cycle `now`; `x` is scratch space."""
     total, weights = 0.0, 0.0
     for m in range(panel.first[i], panel.first[i + 1]):
         _features(panel.pages[i], panel.expert[m], now, log, x)
@@ -248,7 +248,7 @@ def _answers(panel: Panel, machines: Machines, now: int, log: LogColumns) -> Flo
 
 @kernel
 def _later(panel: Panel, machines: Machines, log: LogColumns) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Answers for the last third of each page's visits, how many changes the rate made expect, and what was found."""
+    """For the last third of each page's visits: the answers, the expected number of changes, and the outcomes."""
     pages, count, begin, cycle, changed = panel.pages, log.lines, log.begin, log.cycle, log.changed
     room = 0
     for page in pages:

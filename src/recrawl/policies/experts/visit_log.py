@@ -1,7 +1,7 @@
-"""The last visits of every page, as a crawler that sees only a part of the web each cycle can know them.
+"""The last visits of every page, and features from them for a crawler that sees part of the web per cycle.
 
-A log line is a visit at which a change could be seen: its cycle, whether it was a change of the sort that is asked for,
-its size, and what the page said. Features are those of Radinsky & Bennett 2013 for the partially observed setting
+A log line is a visit at which a change could be seen: its cycle, whether it found a change that counts,
+its size, and the page's words. Features are those of Radinsky & Bennett 2013 for the partially observed setting
 (section 3.3): known just before a cycle T, from visits in earlier cycles alone.
 
     own       how often the page changed while it was watched, whether its last two visits found a change, how large the
@@ -48,7 +48,7 @@ class VisitLog:
     def __init__(self, kept: int = KEPT) -> None:
         self.kept = kept
         self.count: Small = np.zeros(0, dtype=np.int32)
-        self.begin: Small = np.zeros(0, dtype=np.int32)  # the cycle before the first line: when the page was last held
+        self.begin: Small = np.zeros(0, dtype=np.int32)  # the cycle of the copy before the first line
         self.cycle: Small = np.zeros((0, kept), dtype=np.int32)
         self.changed: BoolArray = np.zeros((0, kept), dtype=np.bool_)
         self.size: Float32 = np.zeros((0, kept), dtype=np.float32)
@@ -71,7 +71,7 @@ class VisitLog:
         self.words = grown(self.words, pages, NO_WORDS)
 
     def hold(self, pages: PageIds, cycle: int) -> None:
-        """Note that a copy of these pages is held from this cycle on, if none was."""
+        """Record the cycle of the first copy of these pages, where they had none."""
         self.begin[pages] = np.where(self.begin[pages] == NOT_HELD, cycle, self.begin[pages])
 
     def add(self, pages: PageIds, cycle: int, changed: BoolArray, size: FloatArray, words: Vectors | None) -> None:
@@ -82,7 +82,7 @@ class VisitLog:
         _add(pages, cycle, changed, size, rows, self.columns)
 
     def _rows(self, pages: PageIds, words: Vectors) -> Small:
-        """Find rows of the table for these words: the page's last row where it says the same."""
+        """Find rows of the table for these words: the page's last row where the words are the same."""
         last = self.words[pages, np.maximum(self.count[pages] - 1, 0)]
         last = np.where(self.count[pages] > 0, last, NO_WORDS)
         new = (self.table[last] != words).any(axis=1) & words.any(axis=1)
@@ -94,7 +94,7 @@ class VisitLog:
         return rows
 
     def rate(self, pages: PageIds) -> FloatArray:
-        """Changes a cycle, from the visits that are kept (see `rate_of`)."""
+        """Changes per cycle, from the visits that are kept (see `rate_of`)."""
         return _rates(pages, self.columns)
 
     def mixed(self, least: int) -> PageIds:
@@ -144,7 +144,7 @@ def _series(pages: PageIds, now: int, length: int, log: LogColumns) -> FloatArra
 
 @kernel
 def rate_of(changes: int, visits: int, cycles: int) -> float:
-    """Changes a cycle: -ln((n - X + 1/2) / (n + 1)) over the mean gap, which allows for what visits cannot count.
+    """Changes per cycle: -ln((n - X + 1/2) / (n + 1)) over the mean gap; corrects for uncounted changes.
 
     The estimator of Cho & Garcia-Molina 2003, but for a page that was never visited again: ln 2.
     """

@@ -33,12 +33,12 @@ Codes = npt.NDArray[np.int16]
 FUNCTIONS = ("+", "-", "*", "/", "pow", "log", "exp")
 ARITY = (2, 2, 2, 2, 2, 1, 1)
 ADD, SUB, MUL, DIV, POW, LOG, EXP = range(7)
-CONSTANT = 7  # a number, held beside the code
+CONSTANT = 7  # a number, stored beside the code
 TERMINAL = 8  # codes from here on are terminals: code - TERMINAL is the row of the column matrix
 
 CUT = 1e300
 EXP_CUT = 690.0
-BLOCK = 256  # rows a pass: the stack stays in the first-level cache
+BLOCK = 256  # rows per pass: the stack stays in the first-level cache
 MAX_DEPTH = 32  # of any formula, so the machine's stack has a fixed size
 
 
@@ -75,7 +75,7 @@ def apply(code: int, a: float, b: float) -> float:
 
 @kernel(error_model="numpy")
 def run(code: Codes, value: FloatArray, size: int, columns: FloatArray, rows: int, stack: FloatArray, out: Any) -> None:
-    """Run a postfix formula over `rows` rows of the terminals' columns (one line a terminal) into `out`."""
+    """Run a postfix formula over `rows` rows of the terminals' columns (one row per terminal) into `out`."""
     for begin in range(0, rows, BLOCK):
         width = min(BLOCK, rows - begin)
         top = -1
@@ -130,5 +130,5 @@ def _binary(code: int, a: FloatArray, b: FloatArray, width: int) -> None:
 
 
 def new_stack() -> FloatArray:
-    """Return room for one run of the machine."""
+    """Return an empty stack for `run`."""
     return np.empty((MAX_DEPTH + 1, BLOCK))

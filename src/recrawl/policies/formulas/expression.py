@@ -29,7 +29,7 @@ _BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "pow": 4}
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """A formula in postfix order: a code a node, and beside it the number where the code says constant."""
+    """A formula in postfix order: one code per node, and the number of each constant."""
 
     code: Codes
     value: FloatArray
@@ -82,7 +82,7 @@ class Expression:
 
     @cached_property
     def digest(self) -> str:
-        """A short name of the formula that does not depend on the machine."""
+        """A short hash of the formula, the same on every machine."""
         text = repr(self.tree).encode()
         return hashlib.sha256(text).hexdigest()[:16]
 

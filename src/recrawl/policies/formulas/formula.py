@@ -1,22 +1,23 @@
 """A score formula with what it needs to be used: saved as JSON, checked when loaded, evaluated over a memory.
 
-    {"format": "recrawl-formula", "version": 1, "text": "t * CG**2.72", "terminals": "all", "over": "visits",
-     "depth": 3, "hash": "...",
+    {"format": "recrawl-formula", "version": 1, "text": "t * CG**2.72",
+     "terminals": "all", "over": "visits", "form": "rate", "depth": 3, "hash": "...",
      "nodes": [{"function": "*", "arguments": [1, 2]}, {"terminal": "t"},
                {"function": "pow", "arguments": [3, 4]}, {"terminal": "CG"}, {"constant": 2.72}],
      "about": {...}}
 
-The first node is the root. `text` is for people; `hash` is of the tree and may be left out by who writes a formula
-by hand; `about` says where the formula comes from, and is not used.
+The first node is the root. `text` is for people; `form` says whether the estimators are rates or chances (a file
+without it: chances); `hash` is of the tree and may be left out by who writes a formula by hand; `about` says where the
+formula comes from, and is not used.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,30 +26,23 @@ from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.formulas.closure import MAX_DEPTH, new_stack, run
 from recrawl.policies.formulas.expression import Expression, Tree
-from recrawl.policies.formulas.terminals import OVER, SETS, columns, directories
+from recrawl.policies.formulas.published import NAMED
+from recrawl.policies.formulas.terminals import FORMS, OVER, SETS, columns, directories
 from recrawl.policies.topk import TopK
 from recrawl.policy import Policy, Setting, policies
 
 FORMAT, VERSION = "recrawl-formula", 1
 MAX_NODES = 10_000
 
-# Formulas of Santos et al. 2014, section 5.3 and Table 4, to be used by name.
-NAMED: dict[str, Tree] = {
-    "t-x": ("*", "t", "X"),
-    "t-cg": ("*", "t", ("pow", "CG", 2.72)),
-    "gad-nad": ("*", "GAD", ("exp", ("+", "NAD", "t"))),
-    "cg-aad": ("*", ("-", "CG", "AAD"), ("+", ("/", "t", 2.72), 1.0)),
-    "cg-t-aad": ("*", ("*", "CG", "t"), ("log", ("*", 1000.0, "AAD"))),
-}
-
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression, and what its estimators' weights run over."""
+    """An expression, what its estimators' weights run over, and whether they are rates or chances."""
 
     expression: Expression
     over: str = "visits"
     about: dict[str, Any] = field(default_factory=dict, compare=False)
+    form: str = "chance"
 
     @property
     def terminals(self) -> str:
@@ -66,6 +60,7 @@ class Formula:
             "text": str(self),
             "terminals": self.terminals,
             "over": self.over,
+            "form": self.form,
             "depth": self.expression.depth,
             "hash": self.expression.digest,
             "nodes": _nodes(self.expression.tree),
@@ -88,7 +83,7 @@ class FormulaScorer:
         used = self.formula.expression.terminals
         if "dir" in used and len(self._directory) != len(memory):
             self._directory = directories(memory)
-        held = columns(memory, used, at, self.formula.over, self._directory)
+        held = columns(memory, used, at, self.formula.over, self._directory, self.formula.form)
         return evaluate(self.formula.expression, held, self._stack)
 
 
@@ -100,21 +95,28 @@ def evaluate(expression: Expression, held: FloatArray, stack: FloatArray | None 
     return out
 
 
-def load_formula(name: str | Path) -> Formula:
-    """Load a formula from a file, or one of the paper's by its name."""
+def load_formula(name: str | Path, form: str = "") -> Formula:
+    """Load a formula from a file, or one of the paper's by its name.
+
+    `form` (rate or chance) replaces what the file says; the paper's formulas are taken with rates, as they were bred.
+    """
     if str(name) in NAMED:
-        return Formula(Expression.of(NAMED[str(name)]), about={"name": str(name), "source": "Santos et al. 2014"})
+        about = {"name": str(name), "source": "Santos et al. 2014"}
+        return Formula(Expression.of(NAMED[str(name)]), about=about, form=form or "rate")
     path = Path(name)
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"{path} is no file, nor one of the formulas {', '.join(NAMED)}") from None
+        raise InputError(
+            f"{path} is no file, nor one of the formulas {', '.join(list(NAMED)[:5])}, ... (Table 4: all-ndcg-1)"
+        ) from None
     except (OSError, UnicodeDecodeError) as wrong:
         raise InputError(f"{path} cannot be read: {getattr(wrong, 'strerror', None) or 'not a text file'}") from None
     try:
-        return parse_formula(text)
+        found = parse_formula(text)
     except InputError as wrong:
         raise InputError(f"{path}: {wrong}") from None
+    return replace(found, form=form) if form else found
 
 
 def parse_formula(text: str) -> Formula:
@@ -132,11 +134,14 @@ def parse_formula(text: str) -> Formula:
     over = held.get("over", "visits")
     if over not in OVER:
         raise InputError(f"'over' must be one of {', '.join(OVER)}, not {over!r}")
+    form = held.get("form", "chance")
+    if form not in FORMS:
+        raise InputError(f"'form' must be one of {', '.join(FORMS)}, not {form!r}")
     expression = Expression.of(_tree(held.get("nodes")))
     if held.get("hash", expression.digest) != expression.digest:
         raise InputError("the hash does not fit the nodes: the file is damaged (or edited: then leave out 'hash')")
     about = held.get("about", {})
-    return Formula(expression, over, about if isinstance(about, dict) else {})
+    return Formula(expression, over, about if isinstance(about, dict) else {}, form)
 
 
 def _nodes(tree: Tree) -> list[dict[str, Any]]:
@@ -213,5 +218,5 @@ def formula_policy(formula: Formula, directory: IntArray | None = None) -> Polic
 
 
 @policies.add("gp", formula="an evolved formula, gp:FILE or gp:NAME", source="Santos 2014 §4")
-def _gp(setting: Setting, formula: str) -> Policy:
-    return formula_policy(load_formula(formula))
+def _gp(setting: Setting, formula: str, form: Literal["saved", "rate", "chance"] = "saved") -> Policy:
+    return formula_policy(load_formula(formula, "" if form == "saved" else form))

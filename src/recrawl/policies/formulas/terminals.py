@@ -1,8 +1,10 @@
-"""What a score formula may read of a page: the terminals, computed as columns over the crawler's memory.
+"""Terminals of score formulas: what a formula may use of a page, as columns over the crawler's memory.
 
-`basic` and `all` are those of Santos et al. 2014, section 4.2.1; there the estimators are probabilities
-phi = 1 - exp(-rate t). `extended` goes beyond the paper. All are finite for every page, and all come from the memory
-alone, so a formula needs no state of its own and goes on where a stopped crawl left off.
+`basic` and `all` are those of Santos et al. 2014, section 4.2.1. There the estimators are "of page change
+probability", but the formulas of Table 4 multiply them by t, and the authors' released program has rates. So both
+forms are offered: `rate`, changes per cycle, and `chance`, phi = 1 - exp(-rate t). `extended` goes beyond the paper.
+All are finite for every page, and all come from the memory alone, so a formula needs no state of its own and goes on
+where a stopped crawl left off.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ MEANING = {
     "n": "visits that could have seen a change",
     "X": "visits that saw one",
     "t": "cycles since the last visit",
-    "CG": "probability that it has changed by now, by Cho & Garcia-Molina's rate",
+    "CG": "Cho & Garcia-Molina's estimate: changes per cycle, or the probability that it has changed by now",
     "NAD": "the same, by the mean of all visits",
     "SAD": "the same, by the last visit",
     "AAD": "the same, weights growing arithmetically",
@@ -33,13 +35,14 @@ MEANING = {
     "recent": "share of the last 8 visits that saw a change",
     "site": "share of changes among the latest visits to this site, recent ones counting more",
     "dir": "the same for the pages of the same directory",
-    "links": "new links seen, a visit",
+    "links": "new links seen per visit",
     "importance": "the page's weight; 1 where all count the same",
 }
 NAMES = tuple(MEANING)
 SETS = {"basic": NAMES[:3], "all": NAMES[:8], "extended": NAMES}
 CONSTANTS = (0.001, 0.01, 0.1, 0.5, 1.0, 10.0, 100.0, 1000.0)
 OVER = ("visits", "cycles")  # what the estimators' weights run over
+FORMS = ("rate", "chance")  # what the estimators give: changes per cycle, or the probability of a change by now
 
 FORGET = 0.8  # weight of a visit of the cycle before relative to one of this cycle, in `site` and `dir`
 
@@ -52,11 +55,16 @@ def terminal_set(name: str) -> tuple[str, ...]:
 
 
 def columns(
-    memory: Memory, names: Sequence[str], at: float, over: str = "visits", directory: IntArray | None = None
+    memory: Memory,
+    names: Sequence[str],
+    at: float,
+    over: str = "visits",
+    directory: IntArray | None = None,
+    form: str = "chance",
 ) -> FloatArray:
-    """Return one line a terminal of the catalogue for a visit at `at`; only the lines named are filled.
+    """Return one row per terminal of the catalogue for a visit at `at`; only the rows named are filled.
 
-    `directory` saves looking up each page's directory again, for who scores the same pages often.
+    `directory` saves looking up each page's directory when the same pages are scored often.
     """
     out = np.empty((len(NAMES), len(memory)))
     waited = memory.waited()
@@ -65,7 +73,8 @@ def columns(
         if name == "t":
             line[:] = waited
         elif name in _RATES:
-            line[:] = estimators.probability(_RATES[name](memory, over), waited)
+            rate = _RATES[name](memory, over)
+            line[:] = estimators.probability(rate, waited) if form == "chance" else rate
         elif name == "dir":
             line[:] = _share_of(memory, directories(memory) if directory is None else directory)
         else:
@@ -110,7 +119,7 @@ def _share_of(memory: Memory, group: IntArray) -> FloatArray:
 
 @kernel
 def _share(group: IntArray, n: IntArray, ring: Any, last_cycle: IntArray, cycle: int) -> FloatArray:
-    """Each page's latest visit, weighted by FORGET**t; a group with little to show leans to the overall share."""
+    """Each page's latest visit, weighted by FORGET**t; groups with few visits are shrunk to the overall share."""
     groups = 0
     for g in group:
         groups = max(groups, g + 1)

@@ -29,11 +29,11 @@ AT_ONCE = 200_000  # pages described at a time, which bounds the memory
 WARM = 0.6  # of all pages: a round of so many is a warm-up
 WARM_ROWS = 30_000  # kept of a warm-up, changes apart
 WARM_CHUNKS = 10  # a warm-up is learnt from as if it had been made in so many rounds
-EARLY = 6  # cycles in which the model is trained anew each time: what it knows is mostly the warm-up
+EARLY = 6  # first cycles, in each of which the model is trained anew: most of its data is the warm-up
 
 
 class Belief:
-    """The chances of all pages, and all that they rest on."""
+    """The chance of a change of every page, with its history, groups, prior and model."""
 
     def __init__(self, seed: int, every: int) -> None:
         """Start with nothing known; the model is trained every so many cycles."""
@@ -58,18 +58,18 @@ class Belief:
         if len(missing):
             self._load_paths = memory.load_paths
             self.places.place(missing, memory.site, self._paths(), len(memory))
-            held = missing[memory.held()[missing]]
-            self.history.begin(held[self.history.first[held] < 0], 0)
-            self._read_copies(memory, held)
+            copied = missing[memory.held()[missing]]
+            self.history.begin(copied[self.history.first[copied] < 0], 0)
+            self._read_copies(memory, copied)
             self._regroup(missing)
 
     def open_cycle(self, memory: Memory) -> None:
-        """Settle the cycle before, and fit anew what is due."""
+        """Close the cycle before, and refit what is due."""
         self.cycle = memory.cycle
         self._settle()
-        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]))
+        self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]), self.cycle)
         self.surprise = np.zeros(len(self.evidence.groups))
-        self.prior.refit(self.places, self.evidence, self.history)
+        self.prior.refit(self.places, self.evidence, self.history, self.cycle)
         if self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY:
             self.hazard.fit(self.cycle)
 
@@ -77,11 +77,11 @@ class Belief:
         """Read the pages' paths; they are not kept, since few are needed once pages are placed."""
         return None if self._load_paths is None else self._load_paths()
 
-    def _read_copies(self, memory: Memory, held: PageIds) -> None:
-        """Take in what the copies are like that the crawl began with."""
-        words = None if memory.copies is None or not len(held) else memory.copies.column("words")
+    def _read_copies(self, memory: Memory, pages: PageIds) -> None:
+        """Read the copies that the crawl began with."""
+        words = None if memory.copies is None or not len(pages) else memory.copies.column("words")
         if words is not None:
-            self.history.read(held, words[held])
+            self.history.read(pages, words[pages])
 
     def _regroup(self, pages: PageIds) -> None:
         """Move pages to the groups of their past, and make room for groups that are new."""
@@ -90,13 +90,13 @@ class Belief:
         self.surprise = grown(self.surprise, len(self.evidence.groups), 0.0)
 
     def _settle(self) -> None:
-        """Note what the groups of last cycle's pages knew when it ended: all its visits saw the same instant."""
+        """Snapshot the group totals of last cycle's pages at its end: its visits count as simultaneous."""
         for pages in self._asked:
             self.evidence.settle(pages, self.places.ids)
         self._asked = []
 
     def held(self, memory: Memory) -> BoolArray:
-        """Which pages we have a copy of that visits can be compared with."""
+        """Which pages have a copy that visits can be compared with."""
         return np.asarray(self.history.first[: len(memory)] >= 0)
 
     # -- predicting -------------------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ class Belief:
         return brings
 
     def causes(self, page: int) -> tuple[float, float, tuple[Cause, ...]]:
-        """Return the chance of a page that we have a copy of, the same without the learnt part, and the causes."""
+        """Return the chance of a page with a copy, the same without the learnt part, and the causes."""
         rows, prior = self.describe(np.array([page]))
         paths, trust = self._paths(), self.hazard.calibration
         effects = trust.slope * trust.trust * effects_of(self.hazard.model, rows)
@@ -139,7 +139,7 @@ class Belief:
     # -- learning ---------------------------------------------------------------------------------------------------
 
     def learn(self, visits: Visits, expected: FloatArray) -> None:
-        """Learn from what was just visited; `expected` is the column of the chances by which pages were chosen."""
+        """Learn from visits; `expected` is the column of the chances by which pages were chosen."""
         compared = visits.outcome < Outcome.FIRST
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
@@ -158,7 +158,7 @@ class Belief:
         self._asked += [pages, new]
 
     def _take_in(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
-        """Learn from visits and move on; without `expected` they are of a warm-up, which nothing was predicted for."""
+        """Learn from visits and update the history; without `expected` they are a warm-up, without predictions."""
         rows, prior = self.describe(pages)
         kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
         if expected is None and len(pages) * WARM_CHUNKS > WARM_ROWS:

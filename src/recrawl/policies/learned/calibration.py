@@ -34,13 +34,13 @@ class Calibration:
     _seen: list[tuple[FloatArray, FloatArray, BoolArray, FloatArray]] = field(default_factory=list)
 
     def learn(self, prior: FloatArray, trees: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
-        """Keep what the prior and the trees said, and what came true."""
+        """Keep the log-odds of the prior and of the trees, and the outcomes."""
         self._seen.append((logit(prior), trees, changed, weight))
         while sum(len(seen[0]) for seen in self._seen[1:]) > KEPT:
             self._seen.pop(0)
 
     def __bool__(self) -> bool:
-        """Whether any prediction has been judged yet."""
+        """Whether there is any prediction with a known outcome."""
         return bool(self._seen)
 
     def fit(self) -> None:
@@ -83,7 +83,7 @@ def _logistic(rows: FloatArray, found: BoolArray, weight: FloatArray) -> FloatAr
                 best, lost = best + step, now
                 break
             step = step / 2.0
-    return best.round(6)  # the order of the rows shows in the last digits only, and should not show at all
+    return best.round(6)  # so that the order of the rows, which shows in the last digits, does not matter
 
 
 def logit(p: FloatArray) -> FloatArray:

@@ -1,7 +1,7 @@
 """Visit and change counts per group of pages, in total and since each page's own last visit.
 
-Per group g: changes C and exposure E (cycles between visits) of all time, the same with a half-life, visits and changes
-in this cycle, and running totals. A page keeps a copy of its groups' totals from its own last visit, so "since my
+Per group g: changes C and exposure E (cycles between visits) with a long and a short half-life, visits and changes in
+this cycle, and running totals. A page keeps a copy of its groups' totals from its own last visit, so "since my
 last visit, 4 of 6 visited pages of my directory had changed" is a subtraction. An update costs the visits times the
 levels, whatever the number of pages and groups.
 """
@@ -18,31 +18,34 @@ from recrawl.compiled import kernel
 from recrawl.policies.learned.places import LEVELS, SITE
 
 HALF_LIFE = 4.0  # cycles
+MEMORY = 13.0  # cycles after which what was seen of a group counts half in its pace
+ALIKE = 0.05  # correlation of the visits to a group in one cycle
 FEATURES = ("rate", "recent", "visits_since", "share_since", "visits_now", "share_now")
 
 # columns of `groups`
-CHANGES, EXPOSURE = 0, 1
-_C, _E, _RC, _RE, _AT, _V, _K, _VN, _KN = range(9)
+FOUND = 6
+_C, _E, _RC, _RE, _AT, _V, _K, _VN, _KN, _EN = range(10)
 
 
 class Evidence:
     """Counts per group and, per page, what they were at its last visit."""
 
     def __init__(self) -> None:
-        self.groups: FloatArray = np.zeros((0, 9))
+        self.groups: FloatArray = np.zeros((0, 10))
         self.seen: npt.NDArray[np.float32] = np.zeros((0, len(LEVELS), 2), dtype=np.float32)
-        self.base = 0.03  # changes a cycle, over all pages
+        self.base = 0.03  # changes per cycle, over all pages
 
     def make_room(self, groups: int, pages: int) -> None:
         """Grow to so many groups and pages."""
         self.groups = grown(self.groups, groups, 0.0)
         self.seen = grown(self.seen, pages, 0.0)
 
-    def begin_cycle(self, sites: IntArray) -> None:
-        """Forget this cycle's counts, and take the average rate of all that was seen."""
-        self.groups[:, _VN:] = 0.0
-        totals = self.groups[sites].sum(axis=0) if len(sites) else np.zeros(9)
-        self.base = float((totals[_C] + 1.0) / (totals[_E] + 30.0))
+    def begin_cycle(self, sites: IntArray, cycle: int) -> None:
+        """Add the counts of the cycle before to those of all time, and take the average rate of all that was seen."""
+        _close(self.groups)
+        past = self.groups[sites]
+        kept = 0.5 ** ((cycle - past[:, _AT]) / MEMORY)
+        self.base = float((kept @ past[:, _C] + 1.0) / (kept @ past[:, _E] + 30.0))
 
     def update(
         self, pages: PageIds, ids: npt.NDArray[np.int32], changed: BoolArray, gap: FloatArray, cycle: int
@@ -51,7 +54,7 @@ class Evidence:
         _update(pages, ids, changed, gap, float(cycle), self.groups)
 
     def settle(self, pages: PageIds, ids: npt.NDArray[np.int32]) -> None:
-        """Note that these pages have been asked: what their groups know now is no news to them."""
+        """Snapshot the group totals of these pages: they count as seen."""
         _settle(pages, ids, self.groups, self.seen)
 
     @property
@@ -74,6 +77,31 @@ class Evidence:
 
 
 @kernel
+def pace(g: FloatArray, cycle: float, above: float, strength: float) -> float:
+    """Return the changes per cycle in a group, shrunk to the rate above it.
+
+    What was seen counts half after MEMORY cycles. Outcomes of one cycle are correlated, so that n visits count as
+    n / (1 + (n - 1) ALIKE) independent ones (the design effect of cluster samples, Kish 1965): a cycle tells what the
+    group was like in that cycle, however many of its pages were visited.
+    """
+    kept = 0.5 ** ((cycle - g[_AT]) / MEMORY)
+    weight = 1.0 / (1.0 + max(g[_VN] - 1.0, 0.0) * ALIKE)
+    changes, exposure = kept * g[_C] + weight * g[_KN], kept * g[_E] + weight * g[_EN]
+    return (changes + strength * above) / (exposure + strength)
+
+
+@kernel
+def _close(groups: FloatArray) -> None:
+    for i in range(len(groups)):
+        g = groups[i]
+        if g[_VN] > 0.0:
+            weight = 1.0 / (1.0 + (g[_VN] - 1.0) * ALIKE)
+            g[_C] += weight * g[_KN]
+            g[_E] += weight * g[_EN]
+            g[_VN] = g[_KN] = g[_EN] = 0.0
+
+
+@kernel
 def _update(
     pages: PageIds, ids: IntArray, changed: BoolArray, gap: FloatArray, cycle: float, groups: FloatArray
 ) -> None:
@@ -81,8 +109,9 @@ def _update(
         y = 1.0 if changed[i] else 0.0
         for level in range(ids.shape[1]):
             g = groups[ids[pages[i], level]]
-            g[_C] += y
-            g[_E] += gap[i]
+            kept = 0.5 ** ((cycle - g[_AT]) / MEMORY)
+            g[_C] *= kept
+            g[_E] *= kept
             decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
             g[_RC] = g[_RC] * decay + y
             g[_RE] = g[_RE] * decay + gap[i]
@@ -91,6 +120,7 @@ def _update(
             g[_K] += y
             g[_VN] += 1.0
             g[_KN] += y
+            g[_EN] += gap[i]
 
 
 @kernel
@@ -116,7 +146,7 @@ def _describe(
         above = base
         for level in range(ids.shape[1]):
             g = groups[ids[p, level]]
-            rate = (g[_C] + 5.0 * above) / (g[_E] + 5.0)
+            rate = pace(g, cycle, above, 5.0)
             decay = 0.5 ** ((cycle - g[_AT]) / HALF_LIFE)
             visits, found = g[_V] - seen[p, level, 0], g[_K] - seen[p, level, 1]
             f = level * 6

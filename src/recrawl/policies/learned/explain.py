@@ -1,4 +1,4 @@
-"""Why a page is thought to have changed: the chance taken apart into causes that can be read.
+"""Explanation of a page's chance of change: a sum of readable causes in log-odds (Shapley values).
 
 The model is logit p = a + b (logit p0 + w trees), and the trees' part is the sum of the features' Shapley values
 (LightGBM's `pred_contrib`) and a constant, so each cause has an effect in log-odds and the effects add up. The prior is
@@ -21,7 +21,7 @@ from recrawl.policies.learned.places import LEVELS
 if TYPE_CHECKING:
     import lightgbm
 
-MOST = 10  # causes that are told
+MOST = 10  # causes that are shown
 FAR = 1000  # cycles beyond which no next visit is expected
 
 
@@ -35,7 +35,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What the policy thinks of a page now."""
+    """A page's score and chance of change now, with the causes."""
 
     page: int
     score: float  # the index by which pages are ranked
@@ -64,14 +64,14 @@ def causes_of(
 
     `trust` is how far the prior is trusted, in log-odds.
     """
-    told = [
+    causes = [
         Cause(words(name, values, groups), effect)
         for name, effect in effects.items()
         if effect and not math.isnan(effect)
     ]
     effect = trust * (_odds(prior) - _odds(base))
-    told.append(Cause(f"at the pace of its surroundings and its own past {prior:.0%}", effect))
-    return tuple(sorted(told, key=lambda cause: -abs(cause.effect))[:MOST])
+    causes.append(Cause(f"at the pace of its surroundings and its own past {prior:.0%}", effect))
+    return tuple(sorted(causes, key=lambda cause: -abs(cause.effect))[:MOST])
 
 
 def effects_of(model: lightgbm.Booster | None, row: Rows) -> FloatArray:
@@ -82,16 +82,16 @@ def effects_of(model: lightgbm.Booster | None, row: Rows) -> FloatArray:
 
 
 def words(name: str, values: Mapping[str, float], groups: Sequence[str]) -> str:
-    """Say a feature's value: "4 of 6 pages in /blog/ visited this cycle had changed"."""
+    """Describe a feature's value in words: "4 of 6 pages in /blog/ visited this cycle had changed"."""
     level, colon, feature = name.partition(":")
     return _around(level, feature, values, groups) if colon else _back(name, values)
 
 
 def _back(name: str, values: Mapping[str, float]) -> str:
-    """Say what the page's own visits showed."""
+    """Describe what the page's own visits showed."""
     value = values[name]
     if name == "words":
-        return "no visit has told how long it is" if math.isnan(value) else f"it is {value:,.0f} words long"
+        return "its length is not known" if math.isnan(value) else f"it is {value:,.0f} words long"
     visits, changes = int(values["visits"]), int(values["changes"])
     return {
         "t": f"last visited {_cycles(value)} ago",
@@ -103,19 +103,19 @@ def _back(name: str, values: Mapping[str, float]) -> str:
         if not changes
         else f"its last change was found {_cycles(value)} ago",
         "gap": f"the visit before the last came {_cycles(value)} earlier",
-        "own_rate": f"its own pace is {value:.2g} changes a cycle",
+        "own_rate": f"its own rate is {value:.2g} changes per cycle",
     }[name]
 
 
 def _around(level: str, feature: str, values: Mapping[str, float], groups: Sequence[str]) -> str:
-    """Say what visits to the page's group showed."""
+    """Describe what visits to the page's group showed."""
     group = groups[LEVELS.index(level)]
     where = group if group.startswith("pages ") else f"pages {'on' if level == 'site' else 'in'} {group}"
     value, when = values[f"{level}:{feature}"], "this cycle" if feature.endswith("_now") else "since its last visit"
     if feature == "rate":
-        return f"{where} change {value:.2g} times a cycle"
+        return f"{where} change {value:.2g} times per cycle"
     if feature == "recent":
-        return f"{where} changed {value:.2g} times a cycle lately"
+        return f"{where} changed {value:.2g} times per cycle lately"
     visits = int(values[f"{level}:visits_{feature.split('_')[1]}"])
     if feature.startswith("visits"):
         return f"{visits} {where} were visited {when}"

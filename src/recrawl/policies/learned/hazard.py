@@ -1,7 +1,7 @@
-"""The chance that a page has changed since our last visit, learnt on line from the crawl's own visits.
+"""Discrete-time hazard model: the chance that a page has changed since its last visit, learnt online.
 
-A Bayes prior p0 is there from the first cycle (prior.py). Gradient boosting (LightGBM) learns what the prior does
-not know, as an offset on its log-odds, and what came of earlier predictions says how far it is trusted
+A Bayes prior p0 is there from the first cycle (prior.py). Gradient boosting (LightGBM) learns an
+offset on its log-odds, and the outcomes of earlier predictions set the weight of that offset
 (calibration.py):
 
     logit p = a + b (logit p0 + w trees(features))
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray
+from recrawl.extras import extra_of, note_without_trees
 from recrawl.policies.learned.calibration import Calibration, logit
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Hazard:
     half_life: float = 40.0  # cycles until a row weighs half
     model: lightgbm.Booster | None = None
     calibration: Calibration = field(default_factory=Calibration)
-    fault: str | None = None  # why the prior had to take over
+    fault: str | None = None  # why the prior took over
     _rows: list[Kept] = field(default_factory=list)
 
     def learn(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray, cycle: int) -> None:
@@ -56,7 +57,7 @@ class Hazard:
     def fit(self, cycle: int) -> None:
         """Train anew on the kept visits; a failure leaves the prior in charge.
 
-        Before any prediction has come true, trees that learnt from the cycles before the latest are judged by it.
+        Before any prediction has an outcome, trees trained without the latest cycle are judged by it.
         """
         try:
             latest = max((row[4] for row in self._rows), default=0)
@@ -67,8 +68,8 @@ class Hazard:
                         self.judge(rows, prior, changed, weight)
             self._train(self._rows, cycle)
             self.calibration.fit()
-        except Exception as wrong:
-            self._fail(wrong)
+        except Exception as error:
+            self._fail(error)
 
     def _train(self, kept: list[Kept], cycle: int) -> None:
         changed = np.concatenate([row[2] for row in kept]) if kept else np.zeros(0, dtype=np.bool_)
@@ -110,7 +111,7 @@ class Hazard:
         return prior if trees is None else self.calibration.chance(prior, trees)
 
     def judge(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
-        """Note how visits came out that the model has not learnt from yet, for the next calibration."""
+        """Keep predictions and outcomes of visits that the model was not trained on, for the next calibration."""
         trees = None if self.model is None else self._trees(rows)
         if trees is not None:
             self.calibration.learn(prior, trees, changed, weight)
@@ -122,13 +123,15 @@ class Hazard:
             trees = self.model.predict(rows, raw_score=True, num_threads=1) if len(rows) else np.zeros(0)
             if not np.isfinite(trees).all():
                 raise FloatingPointError("the model returned NaN or infinity")
-        except Exception as wrong:
-            self._fail(wrong)
+        except Exception as error:
+            self._fail(error)
             return None
         return np.asarray(trees, dtype=np.float64)
 
-    def _fail(self, wrong: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         self.model = None
-        before, self.fault = self.fault, f"{type(wrong).__name__}: {wrong}"
-        if self.fault != before:
+        before, self.fault = self.fault, extra_of(error) or f"{type(error).__name__}: {error}"
+        if extra_of(error):
+            note_without_trees(self.fault)
+        elif self.fault != before:
             log.warning("the learner failed (%s); the prior takes over until it is trained again", self.fault)

@@ -1,4 +1,4 @@
-"""The `learned` policy: look back, look around, look now, and explore.
+"""The `learned` policy: a prequentially learnt chance of change, spent in rounds with exploration.
 
 A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
 rounds before, have shown (belief.py); a round takes only so many pages of one site and directory, twice as many as
@@ -11,6 +11,7 @@ else, so that later rounds can follow; it grows or shrinks with what the scouted
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.objectives import Objective, parse_objective
-from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SITE
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
 from recrawl.policies.learned.scouts import Scouting, scouts
 from recrawl.policies.selection import NO_PAGES, top_k
@@ -28,21 +29,26 @@ from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
 CANDIDATES = 4  # times the budget: how many pages later rounds score again
-HOT = 1.0  # changes above what was expected, from which on a group's pages are scored again
-SCOUTED = [SECTION, PARENT, DIRECTORY]
-MARGIN = 0.25  # of the last round: the pages that scouts have to beat
+HOT = 0.5  # changes above what was expected, from which on a group's pages are scored again
+SCOUTED = (
+    ([SITE], 0.0),
+    ([SHAPE], 0.5),
+    ([SECTION, PARENT, DIRECTORY], 1.0),
+)  # levels, power: a third of the scouts each
+MARGIN = 0.25  # share of the last round: the pages that scouts are compared with
 
 
 @dataclass(repr=False, eq=False)
 class Learned(Named):
-    """See the module; the parameters are those of `recrawl policies`."""
+    """The default policy, see the module; its parameters are listed by `recrawl policies`."""
 
     objective: Objective
     seed: int = 0
     rounds: int = 8
     every: int = 3  # cycles between trainings
-    explore: float = 0.03
-    wait: int = 0  # cycles that no page waits longer, whatever its score, if the budget allows it; 0: no limit
+    explore: float = 0.05  # least share of the budget for scouts
+    wait: int = 0  # most cycles between visits to a page, whatever its score, if the budget allows it; 0: no limit
+    remembers_choices: ClassVar[bool] = True  # who was scouted and chosen last decides how much is scouted
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
 
@@ -52,7 +58,7 @@ class Learned(Named):
         self._importance: FloatArray | None = None
         self._round = 0
         self._budget = 0
-        self._score: FloatArray = np.empty(0)  # the chance of each page, as far as it was looked at
+        self._score: FloatArray = np.empty(0)  # the chance of each page when it was last scored
         self._threshold = 0.0  # the index of the last page that the scores chose
 
     # -- choosing ---------------------------------------------------------------------------------------------------
@@ -78,7 +84,7 @@ class Learned(Named):
         return self._score[pages]
 
     def _capped_by_site(self, memory: Memory, size: int) -> PageIds:
-        """Under a cap on sites the plain order is taken: the cap itself spreads the visits."""
+        """Return the best pages; under a cap on sites no spreading is needed, the cap itself spreads the visits."""
         return top_k(self._ranking(memory), memory, size)
 
     def _score_pages(self, pages: PageIds) -> None:
@@ -130,11 +136,21 @@ class Learned(Named):
         count = self.scouting.due(self._budget, size)
         if not count:
             return NO_PAGES
-        belief, pages = self.belief, np.flatnonzero(memory.eligible() & self.belief.held(memory))
-        groups, quiet = belief.places.ids[:, SCOUTED], belief.evidence.quiet(belief.cycle)
-        sent = scouts(pages, groups, taken, belief.history.last, memory.tie, quiet, count)
+        pages = np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        sent = NO_PAGES
+        for left, (levels, power) in zip(range(len(SCOUTED), 0, -1), SCOUTED, strict=True):
+            share = -(-(count - len(sent)) // left)  # of what the levels before have left
+            among = np.concatenate([taken, sent])
+            sent = np.concatenate([sent, self._scouts(memory, pages, levels, among, share, power)])
         self.scouting.watch(sent=sent)
         return sent
+
+    def _scouts(
+        self, memory: Memory, pages: PageIds, levels: list[int], taken: PageIds, count: int, power: float
+    ) -> PageIds:
+        belief = self.belief
+        groups, quiet = belief.places.ids[:, levels], belief.evidence.quiet(belief.cycle)
+        return scouts(pages, groups, taken, belief.history.last, memory.tie, quiet, count, power)
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -146,7 +162,7 @@ class Learned(Named):
         self.scouting.observe(visits)
 
     def begin(self, memory: Memory, at: float) -> None:
-        """Place pages that have become known, and open the cycle."""
+        """Place pages that have become known, and begin the cycle."""
         self._importance = memory.importance
         self.belief.meet(memory)
         self._score = grown(self._score, len(memory), 0.0)
@@ -155,10 +171,15 @@ class Learned(Named):
             self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
             self.belief.open_cycle(memory)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What exploring has cost and brought."""
+        return (str(self.scouting),) if self.scouting.visits else ()
+
     # -- explaining ------------------------------------------------------------------------------------------------
 
     def explain(self, page: int) -> Explanation:
-        """Say what is thought of a page that we have a copy of, as if it were asked in the cycle that is open."""
+        """Explain the score of a page with a copy, as of the open cycle."""
         past = self.belief.history
         if not 0 <= page < len(past.first) or past.first[page] < 0:
             raise InputError(f"page {page} has not been fetched yet, so there is nothing to explain: it comes first")
@@ -176,7 +197,7 @@ class Learned(Named):
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.03, wait: int = 0
+    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.05, wait: int = 0
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
         raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")

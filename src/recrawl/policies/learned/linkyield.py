@@ -1,4 +1,4 @@
-"""How many new links a change of a page brings, from what visits found on it, in its directory and on its site.
+"""Expected new links per change of a page, shrunk from the page to its directory, site and the whole crawl.
 
     y(crawl) = (L + 1) / (X + 2)        y(g) = (L + s y(above)) / (X + s)     for site, directory and the page itself
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.compiled import kernel
-from recrawl.policies.learned.evidence import CHANGES, Evidence
+from recrawl.policies.learned.evidence import FOUND, Evidence
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import DIRECTORY, SITE, Places
 
@@ -62,6 +62,6 @@ def _expected(
         y, p = base, pages[i]
         for level in (SITE, DIRECTORY):
             g = ids[p, level]
-            y = (of_group[g] + STRENGTH * y) / (groups[g, CHANGES] + STRENGTH)
+            y = (of_group[g] + STRENGTH * y) / (groups[g, FOUND] + STRENGTH)
         out[i] = (of_page[p] + STRENGTH * y) / (changes[p] + STRENGTH)
     return out

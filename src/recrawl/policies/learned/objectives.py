@@ -1,4 +1,4 @@
-"""What a visit is worth: the index by which pages are ranked, for each objective.
+"""Index of each objective: the worth of a visit, by which pages are ranked.
 
 With p the chance of a change since the last visit, t the time since then, D = -ln(1 - p) / t the rate that gives that
 chance, and x = D t. A page that is visited every t days costs c(t) = integral over (0, t) of a(s) ds per visit, where

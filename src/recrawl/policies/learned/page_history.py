@@ -1,4 +1,4 @@
-"""Look back: what the page's own visits showed, as it was before the visit that is to be predicted."""
+"""Features of a page's own past visits, as of just before the visit that is predicted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds,
 from recrawl.compiled import kernel
 
 FEATURES = ("t", "visits", "changes", "last_changed", "recent_changes", "since_change", "gap", "own_rate", "words")
-RATES: FloatArray = np.geomspace(0.001, 4.0, 12)  # changes a cycle: where the likelihood of a page's rate is kept
+RATES: FloatArray = np.geomspace(0.001, 4.0, 12)  # changes per cycle: where the likelihood of a page's rate is kept
 NEVER = 999.0  # cycles since the last change of a page that has shown none
 
 
 class History:
-    """Columns of a page's own past, kept apart from the memory: that has recorded a visit before we learn from it."""
+    """Columns of each page's own past visits that the memory does not keep."""
 
     def __init__(self) -> None:
         self.first: IntArray = np.empty(0, dtype=np.int32)  # the cycle of the first copy
@@ -70,9 +70,9 @@ class History:
         self.first[pages] = self.last[pages] = self.before[pages] = cycle
 
     def read(self, pages: PageIds, words: FloatArray) -> None:
-        """Note how many words the copies have now; NaN is a visit that did not tell."""
-        told = ~np.isnan(words)
-        self.words[pages[told]] = words[told]
+        """Record how many words the copies have now; NaN where a visit did not count them."""
+        known = ~np.isnan(words)
+        self.words[pages[known]] = words[known]
 
 
 @kernel

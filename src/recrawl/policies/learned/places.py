@@ -1,10 +1,11 @@
-"""Where a page lives: the nested and crossing groups of pages that tend to change together.
+"""Groups of pages that tend to change together: by place in the site, file name and last change.
 
     site        the page's site
     section     the first two directories of its path
     parent      the directory above its own
     directory   its own directory
     name        its file name, on the whole site (index.html, README.md, one language's version)
+    shape       the form of its path on the site: 2021/05/some-name.html has the form year/number/word.html
     cohort      the pages of its site whose last change was found in the same cycle as its own
 
 A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. Cohorts
@@ -23,13 +24,17 @@ from recrawl.hashing import mix
 from recrawl.policies.learned.page_history import History
 from recrawl.urls.urlindex import UrlIndex
 
-LEVELS = ("site", "section", "parent", "directory", "name", "cohort")
-SITE, SECTION, PARENT, DIRECTORY, NAME, COHORT = range(6)
+LEVELS = ("site", "section", "parent", "directory", "name", "shape", "cohort")
+SITE, SECTION, PARENT, DIRECTORY, NAME, SHAPE, COHORT = range(7)
 PLACED = COHORT  # how many of them a page's address decides
 
 PLACED_AT_ONCE = 50_000  # pages
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER = re.compile(r"v?[\d._-]+", re.I)  # days, dates, versions
+_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
+_ENDING = re.compile(r"[a-z]{1,8}", re.I)
 
 
 class Places:
@@ -78,7 +83,20 @@ def _keys(path: str) -> tuple[str, ...]:
     """Return the page's key at each level."""
     parts = (_INDEX.sub("", path) or path).lstrip("/").split("/")
     directories, name = parts[:-1], parts[-1]
-    return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name
+    shape = "/".join(_form(part) for part in parts)
+    return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name, shape
+
+
+def _form(part: str) -> str:
+    """Return what sort of word a part of a path is, with its ending: year, number, dated or word."""
+    stem, dot, ending = part.rpartition(".")
+    if not dot or not _ENDING.fullmatch(ending):
+        stem, dot, ending = part, "", ""
+    if _YEAR.fullmatch(stem):
+        return "year" + dot + ending
+    if _NUMBER.fullmatch(stem):
+        return "number" + dot + ending
+    return ("dated" if _DATED.match(stem) else "word") + dot + ending
 
 
 def _name(level: int, key: str) -> str:
@@ -86,4 +104,6 @@ def _name(level: int, key: str) -> str:
         return "this site"
     if level == NAME:
         return f"pages named {key}"
+    if level == SHAPE:
+        return f"pages with addresses like {key}"
     return f"/{key}/" if key else "/"

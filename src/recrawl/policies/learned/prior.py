@@ -1,6 +1,6 @@
 """The chance of a change in closed form, from the first cycle on: a Bayes estimate of each page's own rate.
 
-Changes of a page come at a constant rate r a cycle. A visit after a gap of g cycles finds a change with chance
+Changes of a page come at a constant rate r per cycle. A visit after a gap of g cycles finds a change with chance
 1 - exp(-r g), whatever the number of changes, so visits at irregular intervals give the likelihood (page_history.py)
 
     L(r) = product over visits of 1 - exp(-r g) where it found a change, exp(-r g) where not
@@ -8,14 +8,14 @@ Changes of a page come at a constant rate r a cycle. A visit after a gap of g cy
 The prior of r follows m, the pace of the page's surroundings. It comes from the places above the page, each shrunk to
 the one above it, C being the changes found there in E cycles of exposure:
 
-    m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, parent directory, directory
+    m(crawl) = (C + 1) / (E + 30)        m(g) = (C + s m(above)) / (E + s)     for site, shape, parent, directory
 
 It is a gamma distribution with the mean m and the shape a, its density proportional to r^(a-1) exp(-b r) with b = a / m
 (if no gap held two changes this would make the posterior mean (X + a) / (E + b)), or the distribution of rates that the
 pages themselves have shown (rates.py). The chance that the page has changed t cycles after its last visit is
 p0 = 1 - E[exp(-r t)] under the posterior, a sum over a grid of rates.
 
-The kind of prior, a (and with it b) and s are those under which the visits so far were the least surprising, each visit
+The kind of prior, a (and with it b) and s are those with the least log-loss on the visits so far, each visit
 judged before it was taken in, older ones counting less; a gamma has to be better than the fitted distribution by
 HANDICAP. A busy or a quiet day moves and stretches all chances at once and changes the order of none, so a round's
 log-loss is taken after the shift d and the stretch e^c of all its log-odds that suit it best (by Fisher's scoring), v
@@ -31,9 +31,9 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
-from recrawl.policies.learned.evidence import CHANGES, EXPOSURE, Evidence
+from recrawl.policies.learned.evidence import Evidence, pace
 from recrawl.policies.learned.page_history import RATES, History
-from recrawl.policies.learned.places import DIRECTORY, PARENT, SITE, Places
+from recrawl.policies.learned.places import DIRECTORY, PARENT, SHAPE, SITE, Places
 from recrawl.policies.learned.rates import LOG_RATES, Rates, tilted
 
 FITTED = 0.0  # in place of a gamma's shape: the fitted distribution
@@ -41,7 +41,7 @@ GRID = [(a, s) for a in (0.1, 0.2, 0.35, 0.6, 1.0, 2.0, 4.0, FITTED) for s in (3
 GRID.append((FITTED, 1e4))  # so strong that the places say nothing: pages of no site are alike
 START = (0.6, 10.0)
 FADE = 0.98  # of the losses so far, with each round of visits
-SAMPLE = 500  # visits of a round that are enough to judge by
+SAMPLE = 500  # visits of a round that suffice to judge by
 PAGES = 3_000  # that are enough to fit the distribution of rates to
 HANDICAP = 15.0  # of the gammas, in the loss: they cannot say that pages are of two kinds
 STRETCH_VARIANCE = 0.25  # v: log-odds of .6 to 1.6 times what was expected are nothing unusual
@@ -61,25 +61,25 @@ class Prior:
         """Return p0 of each page."""
         return self._given((self.shape, self.strength), pages, places, evidence, history, cycle)
 
-    def refit(self, places: Places, evidence: Evidence, history: History) -> None:
-        """Fit the distribution of rates to all that was seen: before a cycle, so that its choices know of it."""
-        held = np.flatnonzero(history.visits)
-        if not len(held):
+    def refit(self, places: Places, evidence: Evidence, history: History, cycle: int) -> None:
+        """Fit the distribution of rates to all visits so far, before a cycle chooses."""
+        visited = np.flatnonzero(history.visits)
+        if not len(visited):
             return
-        sample = held[:: max(1, len(held) // PAGES)]
+        sample = visited[:: max(1, len(visited) // PAGES)]
         strength = min((loss, s) for loss, (a, s) in zip(self._loss, GRID, strict=True) if a == FITTED)[1]
-        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength)
+        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength, cycle)
         self.rates.fit(sample, means, history.likelihood)
 
     def fit(
         self, pages: PageIds, changed: BoolArray, places: Places, evidence: Evidence, history: History, cycle: int
     ) -> None:
-        """Judge the parameters by visits that are not yet taken in, and keep the best.
+        """Score the parameters on visits before they are learnt from (prequential), and keep the best.
 
         Pages come in an order that does not depend on when they answered, so that sums have the same last digits.
         """
         if not len(pages) or not self.rates.pace:
-            return  # with nothing to tell pages apart by, all parameters say the same
+            return  # without any difference between pages, all parameters are equal
         self._loss *= FADE
         for i, options in enumerate(GRID):
             self._loss[i] += _loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
@@ -95,7 +95,7 @@ class Prior:
         cycle: int,
     ) -> FloatArray:
         shape, strength = options
-        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength)
+        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength, cycle)
         if shape == FITTED:
             mean = self.rates.scaled(mean)
         table = self.rates.tilts, self.rates.log_means
@@ -103,13 +103,12 @@ class Prior:
 
 
 @kernel
-def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float) -> FloatArray:
+def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float, cycle: int) -> FloatArray:
     out = np.empty(len(pages))
     for i in range(len(pages)):
         rate = base
-        for level in (SITE, PARENT, DIRECTORY):
-            g = groups[ids[pages[i], level]]
-            rate = (g[CHANGES] + strength * rate) / (g[EXPOSURE] + strength)
+        for level in (SITE, SHAPE, PARENT, DIRECTORY):
+            rate = pace(groups[ids[pages[i], level]], cycle, rate, strength)
         out[i] = rate
     return out
 

@@ -1,20 +1,20 @@
-"""How the rates of pages are distributed, fitted to what their visits showed (empirical Bayes).
+"""Distribution of the pages' change rates, fitted to their visits (empirical Bayes).
 
 A distribution on the grid of rates (page_history.py), w_k for the rate r_k, has the tilts
 
     w_k(theta) proportional to w_k r_k^theta        with the mean m(theta) = sum of w_k(theta) r_k
 
 A page's prior is the tilt with the mean m(0) * pace of its surroundings / average pace: a busy place has more of the
-fast pages, and pages that are either fast or still stay so, which no gamma distribution can say. Paces count changes
-found, of which a visit finds one at most, so only their ratios are used. The weights follow by steps of expectation and
-maximisation (Laird 1978, the nonparametric maximum likelihood of mixtures), with L_ik the likelihood of page i's visits
-under the rate r_k and theta_i its tilt,
+fast pages, and pages that are either fast or still stay so, which no gamma distribution can represent. Paces count
+changes found, of which a visit finds one at most, so only their ratios are used. The weights follow by steps of
+expectation and maximisation (Laird 1978, the nonparametric maximum likelihood of mixtures), with L_ik the likelihood of
+page i's visits under the rate r_k and theta_i its tilt,
 
     after_k = sum over i of w_k(theta_i) L_ik / (sum over j of w_j(theta_i) L_ij)
     before_k = sum over i of w_k(theta_i)        w_k <- w_k (after_k + h v_k) / (before_k + h w_k)
 
-h pages being held at the gamma distribution v that the weights start from: where one visit a page cannot tell a fast
-page from luck, the weights stay smooth.
+h pages being fixed at the gamma distribution v that the weights start from: where one visit per page cannot tell a
+fast page from luck, the weights stay smooth.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Rates:
         self.mean = float(self.weights @ RATES)
 
     def fit(self, pages: PageIds, means: FloatArray, likelihood: npt.NDArray[np.float32]) -> None:
-        """Take STEPS towards what these pages' visits showed, `means` being the paces of their surroundings."""
+        """Take STEPS of EM on these pages' visits, `means` being the paces of their surroundings."""
         mean = max(float(means.mean()), RATES[0])  # below the grid all weights would vanish
         start = np.exp(START_SHAPE * (LOG_RATES - RATES / mean))
         start /= start.sum()

@@ -1,8 +1,8 @@
-"""A round of a cycle: pages in order of merit, but not too many of one place before its first answers are in.
+"""One round of a cycle: pages by rank, with at most so many per group until its first outcomes are known.
 
-The outcomes of one site or directory hang together: if nothing was edited there, a hundred visits find nothing. So a
+The outcomes of one site or directory are correlated: if nothing was edited there, a hundred visits find nothing. So a
 round gives a group at most `room` visits on top of those that it already had in this cycle, which doubles from round to
-round: few visits find out, many follow.
+round: a few visits test, many follow.
 
 A limit on waiting is kept by looking ahead: pages that were visited together fall due together, so some of them are
 visited early enough that the budget of the cycles until then suffices for the rest.

@@ -24,16 +24,17 @@ from recrawl.policies.selection import first_k, top_k
 from recrawl.policy import Policy, Setting, policies
 from recrawl.visits import Outcome, Visits
 
-STRENGTH = 4.0  # cycles of watching that what is around counts for
-ALL_STRENGTH = 8.0  # the same for the mean of all pages, under what is around
+STRENGTH = 4.0  # weight of the related pages' rate, in cycles of watching
+ALL_STRENGTH = 8.0  # weight of the mean of all pages under the related pages' rate
 GROWN = 1.25  # so many times the copies: related pages are looked for again
 WARM_ROWS = 30_000  # kept of a cycle with more visits, visits that found something apart
 MEAN = [FEATURES.index("related: mean internal"), FEATURES.index("related: mean external")]
+NO_WORDS = "no words of the copies are known here: it looks back at a page's own new links, not around"
 CHANGE = FEATURES.index("related: content change rate")
 
 
 class Lbla(LinkWatcher):
-    """See the module; the parameters are those of `recrawl policies`."""
+    """The policy of the module; its parameters are listed by `recrawl policies`."""
 
     def __init__(self, objective: Objective, seed: int, every: int, explore: float) -> None:
         super().__init__()
@@ -41,6 +42,7 @@ class Lbla(LinkWatcher):
         self.every = every
         self.explore = explore
         self.seed = seed
+        self.notes: tuple[str, ...] = ()
         self.mean = LinkMean(seed)
         self.hazard = Hazard(FEATURES, seed)
         self._links_only = all(name == "links" for name, _ in objective.weights)
@@ -51,7 +53,7 @@ class Lbla(LinkWatcher):
         self._keys: TieArray = np.empty(0, dtype=np.uint64)
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
-        """Return the pages of which most is expected, and some that have waited longest."""
+        """Return the pages with the most expected new links, and some that have waited longest."""
         worth = self._worth(memory)
         explored = 0 if memory.site_room() is not None else int(self.explore * budget)
         best = top_k(worth, memory, budget - explored, ahead=memory.unfetched())
@@ -62,15 +64,15 @@ class Lbla(LinkWatcher):
         return np.concatenate([best, first_k([-memory.waited()], memory, explored, among=others)])
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Learn from what was just visited, described as it was before."""
+        """Learn from visits, described by the state before them (prequential)."""
         compared = visits.outcome < Outcome.FIRST
         pages, changed = visits.pages[compared], visits.changed[compared]
         links = (visits.new_internal + visits.new_external)[compared].astype(np.float64)
         kept, weight = self._sampled(pages, (links > 0) | changed)
-        held = pages[kept]
-        self.mean.learn(self._rows[held], self._priors[0][held], links[kept], weight, self.cycle)
+        some = pages[kept]
+        self.mean.learn(self._rows[some], self._priors[0][some], links[kept], weight, self.cycle)
         if not self._links_only:
-            self.hazard.learn(self._rows[held], self._priors[1][held], changed[kept], weight, self.cycle)
+            self.hazard.learn(self._rows[some], self._priors[1][some], changed[kept], weight, self.cycle)
         super().learn(memory, visits)
 
     def _sampled(self, pages: PageIds, found: BoolArray) -> tuple[BoolArray, FloatArray]:
@@ -82,7 +84,7 @@ class Lbla(LinkWatcher):
         return kept, np.where(found, 1.0, 1.0 / share)[kept]
 
     def begin(self, memory: Memory, at: float) -> None:
-        """Meet new pages, train, find related pages, describe all."""
+        """Add new pages, train, find related pages, and describe all pages."""
         fresh = memory.cycle != self.cycle
         super().begin(memory, at)
         self._keys = memory.tie
@@ -95,20 +97,21 @@ class Lbla(LinkWatcher):
         self._priors = self._expected_links(memory), self._expected_change(memory)
 
     def _look_around(self, memory: Memory) -> None:
-        held = np.flatnonzero(self.history.first[: len(memory)] >= 0)
-        if memory.copies is None or len(held) < max(GROWN * self._related_of, 2):
+        copied = np.flatnonzero(self.history.first[: len(memory)] >= 0)
+        if len(copied) < max(GROWN * self._related_of, 2):
             return
-        vectors = memory.copies.word_vectors()
+        vectors = None if memory.copies is None else memory.copies.word_vectors()
         if vectors is None:
+            self.notes = (NO_WORDS,)
             return
         # in the order of the pages' own keys: the result must not depend on how they are numbered
-        held = held[np.argsort(memory.tie[held])]
-        found = related(vectors[held], seed=self.seed)
+        copied = copied[np.argsort(memory.tie[copied])]
+        found = related(vectors[copied], seed=self.seed)
         pages = np.full((len(memory), found.pages.shape[1]), NONE, dtype=np.int32)
         similarity = np.zeros(pages.shape, dtype=np.float32)
-        pages[held] = np.where(found.pages == NONE, NONE, held[found.pages])
-        similarity[held] = found.similarity
-        self._related, self._related_of = Related(pages, similarity, found.recall, found.compared), len(held)
+        pages[copied] = np.where(found.pages == NONE, NONE, copied[found.pages])
+        similarity[copied] = found.similarity
+        self._related, self._related_of = Related(pages, similarity, found.recall, found.compared), len(copied)
 
     def _expected_links(self, memory: Memory) -> FloatArray:
         """Return mu0: the own rate, shrunk to the related pages' rate, itself shrunk to that of all pages."""

@@ -39,13 +39,13 @@ Rows = npt.NDArray[np.float32]
 
 
 class LinkHistory:
-    """What the memory does not keep of each page; `first` -1 is a page without a copy."""
+    """Columns per page beside the memory; `first` is -1 for a page without a copy."""
 
     def __init__(self) -> None:
         self.first: IntArray = np.empty(0, dtype=np.int32)  # cycle of the first copy
         self.last: IntArray = np.empty(0, dtype=np.int32)
         self.found: IntArray = np.empty(0, dtype=np.int32)  # visits that found a new link
-        self.recent: Rows = np.empty((0, KEPT, 2), dtype=np.float32)  # links a cycle at the last visits, newest first
+        self.recent: Rows = np.empty((0, KEPT, 2), dtype=np.float32)  # links per cycle at the last visits, newest first
 
     def make_room(self, pages: int) -> None:
         """Grow to so many pages."""
@@ -55,11 +55,11 @@ class LinkHistory:
         self.recent = grown(self.recent, pages, np.nan)
 
     def begin(self, pages: PageIds, cycle: int) -> None:
-        """Take in the first copy of these pages."""
+        """Record the first copy of these pages."""
         self.first[pages] = self.last[pages] = cycle
 
     def update(self, pages: PageIds, links: IntArray, cycle: int) -> None:
-        """Take in visits at which there was a copy to compare with; `links` are pages x (internal, external)."""
+        """Record visits at which there was a copy to compare with; `links` are pages x (internal, external)."""
         gap = np.maximum(cycle - self.last[pages], 1)
         self.recent[pages, 1:] = self.recent[pages, :-1]
         self.recent[pages, 0] = links / gap[:, None]
@@ -87,7 +87,7 @@ class LinkHistory:
         return rows
 
     def describe(self, memory: Memory, related: Related | None) -> Rows:
-        """Return pages x FEATURES; without related pages what is around is NaN."""
+        """Return pages x FEATURES; features of related pages are NaN without any."""
         own = self.own(memory)
         near = np.full((len(own), len(SHARED)), np.nan, dtype=np.float32)
         if related is not None:

@@ -1,8 +1,8 @@
-"""How many new links a visit will find, learnt on line from the crawl's own visits.
+"""Poisson regression: how many new links a visit will find, learnt online from the crawl's own visits.
 
 A prior is there from the first cycle: new links come at the page's own mean rate, shrunk to that of its related pages
 (of all pages, where it has none), for the t cycles since the last visit. Gradient boosting with the Poisson loss
-(LightGBM) learns what the prior does not know, as a factor of it:
+(LightGBM) learns a factor on the prior:
 
     ln mu = ln mu0 + trees(features)
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import FloatArray
+from recrawl.extras import extra_of, note_without_trees
 
 if TYPE_CHECKING:
     import lightgbm
@@ -30,7 +31,7 @@ Rows = npt.NDArray[np.float32]
 MAX_ROWS = 300_000
 CHUNK = 200_000
 SMALLEST = 1e-4  # of mu0, so that its logarithm stays finite
-MOST = 100.0  # links of a visit that count: a page with thousands must not drown all others
+MOST = 100.0  # links of a visit that count: a page with thousands must not dominate all others
 REACH = 5.0  # the trees' factor is kept within exp(+-5)
 
 
@@ -50,27 +51,27 @@ class LinkMean:
     def learn(self, rows: Rows, prior: FloatArray, links: FloatArray, weight: FloatArray, cycle: int) -> None:
         """Keep visits to learn from: features and prior from before them, and the new links they found."""
         self._rows.append((rows, prior, links, weight, cycle))
-        while sum(len(held[1]) for held in self._rows[1:]) > MAX_ROWS:
+        while sum(len(rows[1]) for rows in self._rows[1:]) > MAX_ROWS:
             self._rows.pop(0)
 
     def fit(self, cycle: int) -> None:
         """Train anew on the kept visits; a failure leaves the prior in charge."""
-        links = np.concatenate([held[2] for held in self._rows]) if self._rows else np.zeros(0)
+        links = np.concatenate([rows[2] for rows in self._rows]) if self._rows else np.zeros(0)
         if not links.any():
             return
-        weight = np.concatenate([held[3] * 0.5 ** ((cycle - held[4]) / self.half_life) for held in self._rows])
-        import lightgbm  # here, since it takes a second to import and most verbs never train
-
-        data = lightgbm.Dataset(
-            np.concatenate([held[0] for held in self._rows]),
-            np.minimum(links, MOST),
-            weight=weight,
-            init_score=_log(np.concatenate([held[1] for held in self._rows])),
-        )
+        weight = np.concatenate([rows[3] * 0.5 ** ((cycle - rows[4]) / self.half_life) for rows in self._rows])
         try:
+            import lightgbm  # here, since it takes a second to import and most verbs never train
+
+            data = lightgbm.Dataset(
+                np.concatenate([rows[0] for rows in self._rows]),
+                np.minimum(links, MOST),
+                weight=weight,
+                init_score=_log(np.concatenate([rows[1] for rows in self._rows])),
+            )
             self.model = lightgbm.train(self._settings(), data, self.trees)
-        except Exception as wrong:
-            self._fail(wrong)
+        except Exception as error:
+            self._fail(error)
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -100,15 +101,17 @@ class LinkMean:
             learnt = np.exp(_log(prior) + np.clip(np.concatenate(parts), -REACH, REACH))
             if not np.isfinite(learnt).all():
                 raise FloatingPointError("the model returned NaN or infinity")
-        except Exception as wrong:
-            self._fail(wrong)
+        except Exception as error:
+            self._fail(error)
             return prior
         return np.asarray(learnt)
 
-    def _fail(self, wrong: Exception) -> None:
+    def _fail(self, error: Exception) -> None:
         self.model = None
-        before, self.fault = self.fault, f"{type(wrong).__name__}: {wrong}"
-        if self.fault != before:
+        before, self.fault = self.fault, extra_of(error) or f"{type(error).__name__}: {error}"
+        if extra_of(error):
+            note_without_trees(self.fault)
+        elif self.fault != before:
             log.warning("the learner failed (%s); the prior takes over until it is trained again", self.fault)
 
 

@@ -1,10 +1,10 @@
 """Visit pages by the new links or changes they had: the one-feature baselines of Dang et al. 2022 (Table 4).
 
-    nnl-av   new links a cycle, the mean over all cycles the page was watched
-    nnl-pr   new links a cycle, as the last visit found them
+    nnl-av   new links per cycle, the mean over all cycles the page was watched
+    nnl-pr   new links per cycle, as the last visit found them
     ccr      content change rate: the share of the visits that found a change
 
-Equals, and most pages have no new link at all, go by the longest wait, so that a crawl also comes to pages that have
+Ties (most pages have no new link at all) go by the longest wait, so that a crawl also comes to pages that have
 not shown anything yet.
 """
 
@@ -32,14 +32,14 @@ class LinkWatcher(Named):
         self.cycle = 0
 
     def begin(self, memory: Memory, at: float) -> None:
-        """Note copies that a crawl began with."""
+        """Record the copies that a crawl began with."""
         self.history.make_room(len(memory))
         self.cycle = memory.cycle
         fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
         self.history.begin(fresh, 0)
 
     def learn(self, memory: Memory, visits: Visits) -> None:
-        """Take in what visits found."""
+        """Record what visits found."""
         compared = visits.outcome < Outcome.FIRST
         links = np.column_stack([visits.new_internal, visits.new_external])[compared]
         self.history.update(visits.pages[compared], links, self.cycle)
@@ -47,7 +47,7 @@ class LinkWatcher(Named):
 
 
 class LinkRate(LinkWatcher):
-    """See the module."""
+    """Policies of one feature, see the module."""
 
     def __init__(self, by: By) -> None:
         super().__init__()
@@ -74,11 +74,11 @@ class LinkRate(LinkWatcher):
 
 
 def _add(by: By, formula: str) -> None:
-    @policies.add(by, formula=f"{formula}; equals by t", source="Dang et al. 2022, Table 4")
+    @policies.add(by, formula=f"{formula}; ties by t", source="Dang et al. 2022, Table 4")
     def _make(setting: Setting) -> Policy:
         return LinkRate(by)
 
 
-_add("nnl-av", "mean new links a cycle so far")
-_add("nnl-pr", "new links a cycle at the last visit")
+_add("nnl-av", "mean new links per cycle so far")
+_add("nnl-pr", "new links per cycle at the last visit")
 _add("ccr", "X / n")

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
-from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
-from recrawl.see.markup.references import attribute, plain
-from recrawl.see.markup.scan import BASE, LINK, MAX_ANCHOR_CHARS, META, Scanned, scan
-from recrawl.see.markup.targets import places_of
+from recrawl.see.markup.links import Link, LinkColumns, read_links
+from recrawl.see.markup.scan import BASE, LINK, META, Scanned, scan
 from recrawl.urls.url import Base, normalise
 
-MAX_LINKS = 5_000
 MAX_TITLE_CHARS = 500
 MAX_REFRESH_S = 3.0  # a slower refresh shows its page first, a faster one sends the visitor elsewhere
 
@@ -25,54 +21,16 @@ _REFRESH = re.compile(
 _HEAD_BYTES = 8_192
 _MAX_FEEDS = 16
 _MAX_META_CHARS = 2_000
-_NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
-_SHELL_WORDS = 50
+_SHELL_WORDS, _SHELL_CHARS = 50, 65_536
+_SHELL_ID = re.compile(r"id\s*+=\s*+[\"']?(?:root|app|main-app|__n|___g|svelte|ember)")
+_SHELL_SIGNS = ("<noscript", "<app-root", "enable javascript")
 _SHELL = re.compile(
     r"(?i)<(?:div|main|section|app-root)\s[^>]{0,200}?\bid\s*+=\s*+[\"']?(?:root|app|main-app|__next|__nuxt|___gatsby|svelte"
     r"|ember[\w-]{0,100}|application)[\"'\s>]|<app-root|<noscript[^>]{0,200}+>[^\0]{0,500}?java-?script"
     r"|enable javascript"
 )
 
-
 HeadTag = tuple[int, str, str, str]
-
-
-class Link(NamedTuple):
-    """A link as the page shows it, its address in normal form."""
-
-    url: str
-    host: str
-    anchor: str
-    nofollow: bool  # the page's author does not vouch for it
-
-
-class LinkColumns(NamedTuple):
-    """The links of a page in columns, in the page's order: most callers need one or two columns of many links."""
-
-    urls: list[str]
-    hosts: list[str]
-    anchors: list[str]
-    nofollow: list[bool]
-
-    def followed(self) -> LinkColumns:
-        """Return those that the page's author vouches for."""
-        if True not in self.nofollow:
-            return self
-        kept = [not left for left in self.nofollow]
-        urls, hosts, anchors, nofollow = self
-        return LinkColumns(
-            list(compress(urls, kept)),
-            list(compress(hosts, kept)),
-            list(compress(anchors, kept)),
-            list(compress(nofollow, kept)),
-        )
-
-    def rows(self) -> tuple[Link, ...]:
-        """Return the links one by one."""
-        return tuple(map(Link, *self))
-
-
-NO_LINKS = LinkColumns([], [], [], [])
 
 
 class Refresh(NamedTuple):
@@ -103,12 +61,12 @@ class Document(NamedTuple):
         return self.link_columns.rows()
 
 
-def read_html(text: str, url: str) -> Document:
-    """Read a page that was fetched from `url` (in normal form)."""
-    scanned = scan(text.encode("utf-8", "replace"))
+def read_html(html: bytes | str, url: str) -> Document:
+    """Read a page (text, or its bytes in UTF-8) that was fetched from `url` (in normal form)."""
+    scanned = scan(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     head = scanned.head_tags()
     base = _base_of(head, url)
-    links, capped = _links(scanned, base)
+    links, capped = read_links(scanned, base)
     canonical, feeds = _relations(head, base)
     metas, refresh = _metas(head, base, url)
     return Document(
@@ -122,15 +80,24 @@ def read_html(text: str, url: str) -> Document:
         feeds=feeds,
         metas=metas,
         refresh=refresh,
-        needs_rendering=needs_rendering(text, scanned),
+        needs_rendering=needs_rendering(scanned),
     )
 
 
-def needs_rendering(text: str, scanned: Scanned) -> bool:
+def needs_rendering(scanned: Scanned) -> bool:
     """Whether scripts will render this page: hardly a word, scripts, and a mount point or a noscript message."""
     if scanned.words >= _SHELL_WORDS or not scanned.scripts:
         return False
-    return bool(_SHELL.search(text[:65_536])) or (scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2)
+    text = scanned.source[: 4 * _SHELL_CHARS].decode("utf-8", "replace")[:_SHELL_CHARS]
+    return (_may_be_shell(text) and bool(_SHELL.search(text))) or (
+        scanned.words < 5 and scanned.script_bytes + scanned.scripts > 2
+    )
+
+
+def _may_be_shell(text: str) -> bool:
+    """Whether _SHELL could match, at a tenth of its cost; beyond ASCII, letters have more than two cases."""
+    low = text.lower()
+    return not text.isascii() or any(sign in low for sign in _SHELL_SIGNS) or bool(_SHELL_ID.search(low))
 
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:
@@ -147,34 +114,6 @@ def _base_of(head: list[HeadTag], url: str) -> str:
         if tag == BASE and href:
             return normalise(href, Base(url)) or url
     return url
-
-
-def _links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
-    """Return the links in columns, the first to each address, and whether there are more than we read."""
-    found_urls, found_hosts, found_rows = places_of(scanned.source, scanned.anchors[:, :2], base)
-    first = dict(zip(reversed(found_urls), range(len(found_urls) - 1, -1, -1), strict=True))
-    places = sorted(first.values()) if len(first) < len(found_urls) else list(first.values())[::-1]
-    capped = len(places) > MAX_LINKS
-    del places[MAX_LINKS:]
-    rows = scanned.anchors[[found_rows[i] for i in places], 2:].tolist() if places else []
-    source, said = scanned.source, scanned.said.decode("latin-1")  # a character a byte: places are the same in both
-    found = LinkColumns(
-        [found_urls[i] for i in places],
-        [found_hosts[i] for i in places],
-        [said[a:b] if tidy else _anchor(scanned.said, a, b) for _, _, a, b, tidy in rows],
-        [rel_end > 0 and _is_nofollow(source[rel:rel_end]) for rel, rel_end, _, _, _ in rows],
-    )
-    return found, capped
-
-
-def _anchor(said: bytes, start: int, end: int) -> str:
-    text = plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
-    return " ".join(text.split())[:MAX_ANCHOR_CHARS]
-
-
-@lru_cache(maxsize=1_024)
-def _is_nofollow(rel: bytes) -> bool:
-    return not _NOT_FOLLOWED.isdisjoint(attribute(rel).lower().split())
 
 
 def _relations(head: list[HeadTag], base: str) -> tuple[str | None, tuple[str, ...]]:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from html import unescape
 
+import numpy as np
+
+from recrawl.see.markup.resolving import resolve, room_for
+
 _IN_TEXT = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[^\t\n\f <&#;]{1,32};?)")
 _IN_ATTRIBUTE = re.compile(r"&(?:#[0-9]+;?|#[xX][0-9a-fA-F]+;?|[A-Za-z][A-Za-z0-9]*(?:;|(?![A-Za-z0-9=])))")
 _MOST_DIGITS = 7  # of the largest code point, 1114111
@@ -28,6 +32,15 @@ def plain(said: bytes) -> str:
     """Decode text and resolve its character references."""
     text = said.decode("utf-8", "replace")
     return _IN_TEXT.sub(lambda found: _KNOWN[found[0]], text) if "&" in text else text
+
+
+def resolved(said: bytes) -> bytes:
+    """Resolve the character references of a text in UTF-8."""
+    if b"&" not in said:
+        return said
+    out = np.empty(room_for(len(said)), dtype=np.uint8)
+    length = resolve(np.frombuffer(said, dtype=np.uint8), out)
+    return out[:length].tobytes() if length >= 0 else plain(said).encode("utf-8", "replace")
 
 
 def attribute(value: bytes) -> str:

@@ -55,7 +55,7 @@ MAX_SPANS = 10_000
 _SHORTEST_LINK = len("<a href=x>")
 META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
-_TITLE, _TITLE_END, _H1, _H1_END = range(8, 12)
+_TITLE, _TITLE_END, _H1, _H1_END, _IMAGES, _TABLES = range(8, 14)
 _SPACE = np.array([is_space(c) for c in range(256)], dtype=np.int64)
 
 
@@ -74,6 +74,8 @@ class Scanned(NamedTuple):
     scripts: int
     script_bytes: int
     capped: bool  # something beyond the caps was left out
+    images: int
+    tables: int
 
     def head_tags(self) -> list[tuple[int, str, str, str]]:
         """META with (name, http-equiv, content), LINK with (rel, type, href), BASE with (rel, type, href)."""
@@ -92,7 +94,7 @@ def scan(html: bytes) -> Scanned:
     anchors = np.empty((min(MAX_ANCHORS, len(html) // _SHORTEST_LINK + 1), 7), dtype=np.int32)
     head = np.empty((MAX_HEAD_TAGS, 7), dtype=np.int32)
     spans = np.empty((min(MAX_SPANS, len(html) // 4 + 1), 4), dtype=np.int32)
-    counts = np.zeros(12, dtype=np.int64)
+    counts = np.zeros(14, dtype=np.int64)
     _scan(source, text, anchors, head, spans, counts)
     count: list[int] = counts.tolist()
     said = text[: count[_TEXT_BYTES]].tobytes()
@@ -108,6 +110,8 @@ def scan(html: bytes) -> Scanned:
         scripts=count[_SCRIPTS],
         script_bytes=count[_SCRIPT_BYTES],
         capped=bool(count[_CAPPED]),
+        images=count[_IMAGES],
+        tables=count[_TABLES],
     )
 
 
@@ -242,9 +246,11 @@ def _scan(
                 counts[_SCRIPT_BYTES] += (n if close < 0 else close) - i
             i = _after_raw(source, i, close)
         elif kind & (VOID | IMPLIED):
+            counts[_IMAGES] += name == tags.IMG and what == START
             if kind & VOID and what == START and heads < len(head):
                 heads += _head_tag(source, name_end, i, name, head[heads])
         elif what == START:
+            counts[_TABLES] += name == tags.TABLE
             if name == tags.H1 and counts[_H1] == 0:
                 counts[_H1] = counts[_H1_END] = t
             if depth == MAX_DEPTH:

@@ -65,8 +65,8 @@ NAMES, FLAGS = _table()  # sorted hashes, and what each name is
 PLACES = _places(NAMES)  # the place in NAMES of the name whose hash ends with these bits, if it is there
 ASIDES = np.sort(np.array([fnv1a(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
 
-A, BASE, H1, LINK, MAIN, META, HEADER, SCRIPT, TITLE = (
-    fnv1a(name) for name in ("a", "base", "h1", "link", "main", "meta", "header", "script", "title")
+A, BASE, H1, IMG, LINK, MAIN, META, HEADER, SCRIPT, TABLE, TITLE = (
+    fnv1a(name) for name in ("a", "base", "h1", "img", "link", "main", "meta", "header", "script", "table", "title")
 )
 CLASS, CONTENT_ATTRIBUTE, HIDDEN, HREF, HTTP_EQUIV, ID, NAME, REL, ROLE, TYPE, ARIA_HIDDEN = (
     fnv1a(name)

@@ -8,117 +8,76 @@ what the parser would do; all others go through the parser.
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import kernel
 from recrawl.hashing import FNV_PRIME, FNV_START
-from recrawl.see.markup.references import attribute
-from recrawl.urls.traps import without_session
-from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, split
 
 Rows = npt.NDArray[np.int32]
-Place = tuple[str, str]  # address and host; empty where a link names no page
 
-_NOWHERE: Place = ("", "")
-_NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
-_ABSOLUTE = (b"https://", b"http://")
-_PARSED, _ROOTED = -1, -2  # of a target: for the parser; a plain path from the root of its host
-_MAX_PLAIN_BYTES = 500
-_MAX_RESOLVED = 1_024  # links of a folder whose meaning is kept
-_SAME_IN_FOLDER = frozenset(  # as a first byte; "?", white space and "&#35;" mean another page on every page
-    bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._"
-)
+PARSED, ROOTED = -1, -2  # of a target: for the parser; a plain path from the root of its host
+MAX_PLAIN_BYTES = 500
+NEEDS_PARSER, NEEDS_TIDYING, HAS_RELATION = range(3)
 _PROBES = 16
 _PLAIN = np.array([chr(c).isascii() and (chr(c).isalnum() or chr(c) in "_~-") for c in range(256)], dtype=np.bool_)
 
 
-def places_of(source: bytes, hrefs: Rows, base: str) -> tuple[list[str], list[str], list[int]]:
-    """Return the address, the host and the row of every distinct target; `hrefs` are starts and ends in `source`.
+@kernel
+def link_texts(
+    source: ByteArray, said: ByteArray, links: Rows, folder: ByteArray, lengths: Rows
+) -> tuple[int, ByteArray, ByteArray, Rows]:
+    """Return how many distinct targets there are, their addresses, their anchors, and what is left to do.
 
-    Targets that name no page are left out. Two targets may still be one address.
+    Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of each folder above
+    it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the
+    address, the anchor or the relation is to be read there, in `source` or, for anchors, in `said`.
     """
-    rows, start, end, ups = distinct(np.frombuffer(source, dtype=np.uint8), hrefs).tolist()
-    folders = _folders(base)
-    own, highest = host_of(base), len(folders) - 1
-    known = _resolved(folders[0])
-    text = source.decode("latin-1")  # a character for a byte: places are the same in both
-    urls, hosts, kept = [], [], []
-    for row, a, b, up in zip(rows, start, end, ups, strict=True):
-        if up >= 0:
-            url, host = folders[up if up < highest else highest] + text[a:b], own
-        elif up == _ROOTED:
-            url, host = folders[highest] + text[a:b], own
+    found = distinct(source, links)
+    n, highest = found.shape[1], len(lengths) - 1
+    size, words = n, n
+    for k in range(n):
+        size += found[2, k] - found[1, k] + lengths[0]
+        row = links[found[0, k]]
+        words += row[5] - row[4] if row[6] else 0
+    urls, anchors = np.empty(size, dtype=np.uint8), np.empty(words, dtype=np.uint8)
+    left, u, a, m = np.empty((3 * n, 4), dtype=np.int32), 0, 0, 0
+    for k in range(n):
+        row, sort = links[found[0, k]], found[3, k]
+        if sort == PARSED:
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, k, found[1, k], found[2, k]
+            m += 1
         else:
-            target = source[a:b]
-            place = known.get(target)
-            if place is None:
-                place = _resolve(target, base, folders[highest][:-1])
-                if len(known) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
-                    known[target] = place
-            url, host = place
-            if not url:
-                continue
-        if len(url) <= MAX_URL_CHARS:
-            urls.append(url)
-            hosts.append(host)
-            kept.append(row)
-    return urls, hosts, kept
+            u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
+            u = _copy(source, found[1, k], found[2, k], urls, u)
+        if row[6]:
+            a = _copy(said, row[4], row[5], anchors, a)
+        else:
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_TIDYING, k, row[4], row[5]
+            m += 1
+        if row[3] > 0:
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = HAS_RELATION, k, row[2], row[3]
+            m += 1
+        urls[u], anchors[a] = 10, 10
+        u += 1
+        a += 1
+    return n, urls[: max(u - 1, 0)], anchors[: max(a - 1, 0)], left[:m]
 
 
-@lru_cache(maxsize=256)
-def _resolved(folder: str) -> dict[bytes, Place]:
-    """What links mean on the pages of a folder: most links of a site are met again and again."""
-    return {}
-
-
-@lru_cache(maxsize=256)
-def _folders(base: str) -> list[str]:
-    """Return the folder of a page, its parent folder, and so on up to the root, each with its closing slash."""
-    url = split(base)
-    parts = url.path.split("/")[1:-1]
-    return [f"{url.origin}/" + "".join(f"{part}/" for part in parts[:n]) for n in range(len(parts), -1, -1)]
-
-
-def _resolve(target: bytes, base: str, origin: str) -> Place:
-    """Return a link's address and host by way of the parser, both empty if it names no page."""
-    if target.startswith(_NO_PAGE):
-        return _NOWHERE
-    if target.startswith(_ABSOLUTE):
-        return _absolute(target)
-    if target.startswith(b"/"):
-        return _rooted(target, origin)
-    return _parsed(target, Base(base))
-
-
-@lru_cache(maxsize=32_768)
-def _absolute(target: bytes) -> Place:
-    """Resolve a link that means the same on every page of the web: many sites link to the same others."""
-    return _parsed(target, None)
-
-
-@lru_cache(maxsize=32_768)
-def _rooted(target: bytes, origin: str) -> Place:
-    """Resolve a link that means the same on every page of a site: most navigation links are met again and again."""
-    return _parsed(target, Base(origin))
-
-
-def _parsed(target: bytes, base: Base | None) -> Place:
-    url = normalise(attribute(target), base)
-    if url is None:
-        return _NOWHERE
-    url = without_session(url)
-    return url, host_of(url)
+@kernel
+def _copy(source: ByteArray, start: int, end: int, out: ByteArray, o: int) -> int:
+    for i in range(start, end):
+        out[o] = source[i]
+        o += 1
+    return o
 
 
 @kernel
 def distinct(source: ByteArray, hrefs: Rows) -> Rows:
     """Return the distinct targets, first ones first: row of `hrefs`, start, end without the fragment, and its sort.
 
-    The sort is how many folders up a plain target leads (its start is then after the `../`), _ROOTED or _PARSED.
+    The sort is how many folders up a plain target leads (its start is then after the `../`), ROOTED or PARSED.
     """
     slots = 16
     while slots < 2 * len(hrefs):
@@ -179,8 +138,8 @@ def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
 @kernel
 def _sort(source: ByteArray, start: int, end: int) -> tuple[int, int]:
     """Return a target's sort, and where its path begins."""
-    if end - start > _MAX_PLAIN_BYTES or end == start:
-        return _PARSED, start
+    if end - start > MAX_PLAIN_BYTES or end == start:
+        return PARSED, start
     i, ups = start, 0
     if source[i] == 47:
         i += 1
@@ -195,8 +154,8 @@ def _sort(source: ByteArray, start: int, end: int) -> tuple[int, int]:
         elif before and (source[i] == 47 or (source[i] == 46 and i + 1 < end)):
             before = False
         else:
-            return _PARSED, start
+            return PARSED, start
         i += 1
     if path == end:
-        return _PARSED, start
-    return (_ROOTED if source[start] == 47 else ups), path
+        return PARSED, start
+    return (ROOTED if source[start] == 47 else ups), path

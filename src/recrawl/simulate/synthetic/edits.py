@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, IntArray, PageIds, TieArray
-from recrawl.recording.whole import spans
+from recrawl.columns import BoolArray, IntArray, PageIds, TieArray, spans
 from recrawl.simulate.synthetic.inhabitants import HISTORY_DAYS, Pages, Sites
 from recrawl.simulate.synthetic.presets import Preset
 from recrawl.simulate.synthetic.rhythms import Clocks, Days32, Played, draw_tide, play

@@ -176,7 +176,7 @@ def _move(
 
 
 def wind_clocks(preset: Preset, pages: Pages, days: float, rng: np.random.Generator) -> Clocks:
-    """Wind every page's clock by the rhythm of its population, and draw the spells of each site."""
+    """Set every page's change process by the rhythm of its population, and draw the spells of each site."""
     clocks = Clocks.still(len(pages))
     for sort, population in enumerate(preset.populations):
         chosen = np.flatnonzero(pages.population == sort)

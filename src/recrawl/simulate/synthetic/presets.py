@@ -17,23 +17,23 @@ RARE = Gain(0.2, 0.01)
 
 @presets.add(
     "brdc12",
-    formula="15.7% of the pages change a day: a quarter on most days, all alike, the others hardly ever; 57 days",
+    formula="15.7% of the pages change per day: a quarter on most days, all alike, the others hardly ever; 57 days",
     source="the crawl of Santos et al. 2014, tables 1 and 2; likeness within sites as in recordings of real sites",
 )
 def _brdc12() -> Preset:
     """Imitate the Brazilian crawl: a quarter of the pages changes on most days, all at nearly the same rate.
 
     Table 1 gives 58.15 pages per site and 57 days; 15.7% is what random visits find in table 2. The two modes and the
-    quiet days were fitted to the estimators of table 2 relative to nad (two days of warm-up, 5% a day):
+    quiet days were fitted to the estimators of table 2 relative to nad (two days of warm-up, 5% per day):
 
         ChangeRate / nad's    aad   gad   cg    sad   rand  age    nad itself
         table 2              .946  .912  .932  .761  .219  .245    .716
         here                 .997  .997  .959  .756  .270  .280    .930
 
     (means of 4 webs of 15,000 pages and 3 windows each; NDCG differs little). Where all pages of a mode change at the
-    same rate, a page found changed twice is no better than one found changed once, and cg, which trusts it most,
-    loses. aad and gad stay level with nad. Levels are higher than in the table: where 15.7% change a day and a visit
-    finds any change since the last one, more can be found; table 2 as a whole asks for 5.5% a day: `brdc12-found`.
+    same rate, a page found changed twice is no better than one found changed once, and cg, which weighs it most,
+    loses. aad and gad stay level with nad. Levels are higher than in the table: where 15.7% change per day and a visit
+    finds any change since the last one, more can be found; table 2 as a whole fits 5.5% per day: `brdc12-found`.
 
     Of the variance of the pages' rates .42 lies between sites and .57 between directories; on 63 real sites, recorded
     over a year, it is .40 and .49 if all pages count the same, .46 and .58 if all sites do.
@@ -57,7 +57,7 @@ def _brdc12() -> Preset:
 
 @presets.add(
     "brdc12-found",
-    formula="random visits find 15.7% of the pages changed: 5.5% change a day, few often, half of them never; 57 days",
+    formula="random visits find 15.7% of the pages changed: 5.5% change per day, few often, half never; 57 days",
     source="the crawl of Santos et al. 2014, tables 1 and 2",
 )
 def _brdc12_found() -> Preset:
@@ -67,7 +67,7 @@ def _brdc12_found() -> Preset:
         table 2     .716  .678  .654  .667  .545  .157  .175
         here        .654  .656  .654  .657  .522  .153  .179
 
-    Fitted to these figures and their NDCGs, with the share of pages that change a day left free. It does not
+    Fitted to these figures and their NDCGs, with the share of pages that change per day left free. It does not
     separate nad, aad, gad and cg as the table does.
     """
     daily = Periodic(keep=0.94, alike=2.0, jitter_days=0.02)
@@ -87,7 +87,7 @@ def _brdc12_found() -> Preset:
 
 @presets.add(
     "weekly-links",
-    formula="30% of the pages gain internal and 8% external links a week, heavy-tailed counts; 70 days",
+    formula="30% of the pages gain internal and 8% external links per week, heavy-tailed counts; 70 days",
     source="the crawls of Dang et al. 2022, figures 3 to 5",
 )
 def _weekly_links() -> Preset:
@@ -141,7 +141,7 @@ def _mixed() -> Preset:
 
 @presets.add(
     "poisson",
-    formula="every page is Poisson with its own known rate (pages.true_rate), log-normal: median 0.02 a day; 120 days",
+    formula="each page is Poisson with its own known rate (pages.true_rate), log-normal: median 0.02 per day; 120 days",
     source="the model of Cho & Garcia-Molina 2003",
 )
 def _poisson() -> Preset:

@@ -1,4 +1,4 @@
-"""Synthetic webs that a crawler cannot judge by their past: what was silent wakes, what was busy falls silent or moves.
+"""Non-stationary synthetic webs: silent pages begin to change, busy ones fall silent or move.
 
 Each has ordinary sites, and beside them sites of its own on which one thing goes wrong for a crawler that only
 returns to where it has seen changes.
@@ -37,7 +37,7 @@ def _waking() -> Preset:
     "archive",
     formula="one site, 28% of the pages: dated pages that never change, and pages alone in their folders of which "
     "6% change per week from a fourth of the way on; 364 days",
-    source="synthetic; after a real site whose changes a crawler that asks by folder never found",
+    source="synthetic; after a real site whose changes a crawler that samples by folder never found",
 )
 def _archive() -> Preset:
     wakes = Spell(begins=(0.25, 0.25))
@@ -95,15 +95,30 @@ def _seasonal() -> Preset:
     source="synthetic; after a real site of 110 pages that a program edits",
 )
 def _small_site() -> Preset:
+    return _with_bot("small-site", "data", None)
+
+
+@presets.add(
+    "small-late",
+    formula="as small-site, each page alone in its folder; the edits begin a twentieth of the way, so that a warm-up "
+    "of two days does not show them; 57 days",
+    source="synthetic; after a real site of 110 pages that a program edits",
+)
+def _small_late() -> Preset:
+    return _with_bot("small-late", "data/{page}", Spell(begins=(0.05, 0.05)))
+
+
+def _with_bot(name: str, folder: str, spell: Spell | None) -> Preset:
     """At 25,000 pages the small site has 110, as the real one; of the other pages 0.1% change per day."""
+    edited = Periodic(2.0, keep=0.97, jitter_days=0.02, together=True)
     return Preset(
-        "small-site",
+        name,
         57,
         (
             Population("docs/guide", 0.3, Poisson(0.0006, 1.6), ext="md", words=800),
             Population("reference", 0.3, Poisson(0.0002, 1.2)),
             Population("blog/{month}", 0.3956, Never(), words=600),
-            Population("data", 0.0044, Periodic(2.0, keep=0.97, jitter_days=0.02, together=True), host="bot"),
+            Population(folder, 0.0044, edited, host="bot", spell=spell),
         ),
         site_pages=SITE_PAGES,
         mass_edits=0.0005,

@@ -1,9 +1,9 @@
-"""When pages change: rhythms as values, and the kernel that plays them.
+"""Change processes of pages: rhythms as values, and the kernel that draws from them.
 
-A rhythm winds the clocks of a set of pages; `play` then runs every page's clock from its birth to the end. All rhythms
-are one process with different columns:
+A rhythm sets the parameters (clocks) of a set of pages; `play` then draws every page's changes from birth to the end.
+All rhythms are one process with different columns:
 
-    candidates    Poisson with `rate` a day, or one tick every `period` days at `phase`, up to `jitter` days late
+    candidates    Poisson with `rate` per day, or one tick every `period` days at `phase`, up to `jitter` days late
     thinned by    `keep` (share of candidates that become changes), `weekend` (a factor on days 5 and 6 of each week),
                   pauses (bursts of mean `on` days between pauses of mean `off` days, both exponential),
                   growth (the rate is multiplied by exp(growth * (t / end - 1/2)) from day 0 to the end),
@@ -53,7 +53,7 @@ class Clocks(NamedTuple):
         return cls(*(np.full(pages, others.get(name, 0.0)) for name in cls._fields))
 
     def awake_at(self, pages: PageIds, day: FloatArray) -> BoolArray:
-        """Return whether these pages could change on these days, one day a page."""
+        """Return whether these pages could change on these days, one day per page."""
         begin, season = self.begin[pages], self.season[pages]
         inside = np.asarray((day >= begin) & (day < self.cease[pages]))
         seasonal = season > 0

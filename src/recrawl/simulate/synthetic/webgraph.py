@@ -45,7 +45,7 @@ class LinkIntervals:
 
 @dataclass(frozen=True)
 class LinkCounts:
-    """Links of each page at the start, and gained, lost and held by each change; internal and external."""
+    """Links of each page at the start, and gained, lost and present after each change; internal and external."""
 
     first: tuple[IntArray, IntArray]
     new: tuple[IntArray, IntArray]
@@ -101,15 +101,15 @@ def _intervals(
     mean = preset.out_internal if internal else preset.out_external
     gains = [p.internal if internal else p.external for p in preset.populations]
     count = len(pages)
-    held = rng.poisson(mean * np.exp(rng.normal(-0.5, 1.0, count)) * np.where(pages.index, 4, 1))
+    initial = rng.poisson(mean * np.exp(rng.normal(-0.5, 1.0, count)) * np.where(pages.index, 4, 1))
     chance, scale, gained = _page_gains(gains, pages, rng)
     lucky = np.flatnonzero(rng.random(len(history.page), dtype=np.float32) < chance[history.page])
     tail = np.array([g.tail for g in gains])[pages.population[history.page[lucky]]]
     drawn = scale[history.page[lucky]] * (1 - rng.random(len(lucky))) ** (-1 / tail)
     many = np.clip(drawn, 1, MOST_AT_ONCE).astype(np.int64)
-    page = np.concatenate([np.repeat(np.arange(count, dtype=np.int32), held), np.repeat(history.page[lucky], many)])
-    begin = np.concatenate([np.full(held.sum(), -1, dtype=np.int32), np.repeat(lucky.astype(np.int32), many)])
-    drop = np.clip(gained / (held + gained + 1e-9), 0.001, 0.5)  # so that losses balance gains
+    page = np.concatenate([np.repeat(np.arange(count, dtype=np.int32), initial), np.repeat(history.page[lucky], many)])
+    begin = np.concatenate([np.full(initial.sum(), -1, dtype=np.int32), np.repeat(lucky.astype(np.int32), many)])
+    drop = np.clip(gained / (initial + gained + 1e-9), 0.001, 0.5)  # so that losses balance gains
     since = np.where(begin >= 0, begin, history.start[page] - 1)
     end = since + rng.geometric(drop[page])
     end[end >= history.start[page + 1]] = -1
@@ -157,8 +157,8 @@ def _external_targets(
     near = order[np.minimum(low + (draw**2 * (high - low)).astype(np.int64), len(sites) - 1)]
     site = np.where((rng.random(len(page)) < SAME_TOPIC) & (high > low), near, (draw * len(sites)).astype(np.int64))
     target = (sites.first[site] + (rng.random(len(page)) ** 3 * sites.size[site]).astype(np.int64)).astype(np.int32)
-    wrong = (site == pages.site[page]) | (pages.born[target] > 0) | (rng.random(len(page)) < ELSEWHERE)
-    target[wrong] = OUTSIDE
+    outside = (site == pages.site[page]) | (pages.born[target] > 0) | (rng.random(len(page)) < ELSEWHERE)
+    target[outside] = OUTSIDE
     return target
 
 

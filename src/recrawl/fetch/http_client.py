@@ -17,11 +17,12 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from recrawl.clock import Clock
 from recrawl.fetch.agent import user_agent
+from recrawl.fetch.cookies import Cookies
 from recrawl.fetch.encodings import ACCEPT, BadEncodingError, Decoder
 from recrawl.fetch.guard import Guard, RefusedError
 from recrawl.fetch.outcome import Headers, Kind, kind_of_status
 from recrawl.fetch.settings import FetchSettings
-from recrawl.fetch.wire import REUSED, Answer, Wire
+from recrawl.fetch.wire import REUSED, Answer, Certificates, Wire
 from recrawl.urls.url import Url
 
 _DRAIN_BYTES = 65_536  # of an unneeded body, so that the connection can be used again
@@ -56,26 +57,25 @@ class _FailedError(Exception):
         self.reason = reason
 
 
-class Client:
+class HttpClient:
     """Makes exchanges. Use as `async with`."""
 
-    def __init__(self, settings: FetchSettings, guard: Guard, clock: Clock) -> None:
+    def __init__(self, settings: FetchSettings, guard: Guard, clock: Clock, certificates: Certificates) -> None:
         self._settings = settings
         self._guard = guard
         self._clock = clock
+        self._certificates = certificates
+        self._cookies = Cookies() if settings.cookies else None
         self._wire: Wire | None = None
         self._rest_s = max(0.0, settings.deadline_s - settings.first_byte_timeout_s)  # for what follows the first byte
 
-    async def __aenter__(self) -> Client:
-        self._wire = Wire(
-            self._settings,
-            self._guard,
-            {
-                "User-Agent": user_agent(self._settings.contact),
-                "Accept": "text/html,*/*;q=0.8",
-                "Accept-Encoding": ACCEPT,
-            },
-        )
+    async def __aenter__(self) -> HttpClient:
+        headers = {"User-Agent": user_agent(self._settings.contact, self._settings.user_agent)}
+        headers |= {"Accept": "text/html,*/*;q=0.8", "Accept-Encoding": ACCEPT}
+        for name, value in self._settings.headers:
+            same = next((known for known in headers if known.lower() == name.lower()), name)
+            headers[same] = value
+        self._wire = Wire(self._settings, self._guard, headers, self._certificates)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -105,8 +105,8 @@ class Client:
             answer.kind, answer.reason = failed.kind, failed.reason
         except RefusedError as refused:
             answer.kind, answer.reason = refused.kind, refused.reason
-        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as wrong:
-            answer.kind, answer.reason = _kind_of(wrong), _line(wrong)
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
+            answer.kind, answer.reason = _kind_of(error), _line(error)
         answer.elapsed_s = self._clock.monotonic_s() - began_s
         answer.stale = answer.kind is Kind.RESET and not answer.status and REUSED.get()
         if answer.kind is not Kind.OK:
@@ -123,7 +123,7 @@ class Client:
         limit: asyncio.Timeout,
     ) -> None:
         assert self._wire is not None, "use `async with`"
-        response = await self._wire.ask(url, headers)
+        response = await self._wire.ask(url, self._with_cookies(url, headers))
         sound = False
         try:
             limit.reschedule((limit.when() or 0.0) + self._rest_s)
@@ -131,6 +131,8 @@ class Client:
             answer.status = response.status
             answer.headers = tuple([(name.decode("latin-1").lower(), _value(raw)) for name, raw in response.headers])
             self._check_headers(answer.headers)
+            if self._cookies is not None:
+                self._cookies.take(url, answer.headers)
             sound = True
             answer.kind = kind_of_status(response.status)
             if answer.kind is Kind.OK:
@@ -139,6 +141,14 @@ class Client:
                 await _drain(response)
         finally:
             response.close(keep=sound)
+
+    def _with_cookies(self, url: Url, headers: Mapping[str, str]) -> Mapping[str, str]:
+        """Add what the site's jar holds to the headers of a request."""
+        kept = "" if self._cookies is None else self._cookies.header(url)
+        if not kept:
+            return headers
+        own = headers.get("Cookie", "")
+        return {**headers, "Cookie": f"{own}; {kept}" if own else kept}
 
     def _check_headers(self, headers: Headers) -> None:
         """Refuse answers with an ambiguous length, and headers beyond the cap."""
@@ -160,10 +170,10 @@ class Client:
                     break
             answer.wire_bytes = decoder.received
             answer.body = decoder.partial() if answer.truncated else decoder.finish()
-        except BadEncodingError as wrong:
-            raise _FailedError(Kind.BAD_ENCODING, _line(wrong)) from None
-        except EOFError as wrong:
-            raise _FailedError(Kind.INCOMPLETE, _line(wrong)) from None
+        except BadEncodingError as error:
+            raise _FailedError(Kind.BAD_ENCODING, _line(error)) from None
+        except EOFError as error:
+            raise _FailedError(Kind.INCOMPLETE, _line(error)) from None
         if answer.truncated and len(answer.body) > self._settings.bomb_ratio * max(decoder.consumed, 1):
             raise _FailedError(Kind.BOMB, f"{decoder.consumed} bytes inflate to more than {len(answer.body)}")
 
@@ -178,19 +188,19 @@ async def _drain(response: Answer) -> None:
         pass  # the status was what counted
 
 
-def _kind_of(wrong: Exception) -> Kind:
-    if isinstance(wrong, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError)):
+def _kind_of(error: Exception) -> Kind:
+    if isinstance(error, (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError, ssl.SSLError)):
         return Kind.TLS_FAILED
-    if isinstance(wrong, aiohttp.ClientConnectorDNSError):
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
         return Kind.DNS_FAILED
-    if isinstance(wrong, aiohttp.ClientConnectorError):
+    if isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)):
         return Kind.CONNECT_FAILED
-    if isinstance(wrong, (aiohttp.InvalidURL, ValueError)):
+    if isinstance(error, (aiohttp.InvalidURL, ValueError)):
         return Kind.INVALID_URL
-    if isinstance(wrong, aiohttp.ClientPayloadError):
+    if isinstance(error, aiohttp.ClientPayloadError):
         return Kind.INCOMPLETE
-    if isinstance(wrong, (aiohttp.ClientResponseError, HttpProcessingError)):
-        return _kind_of_message(wrong.message)
+    if isinstance(error, (aiohttp.ClientResponseError, HttpProcessingError)):
+        return _kind_of_message(error.message)
     return Kind.RESET
 
 
@@ -212,7 +222,9 @@ def _value(raw: bytes) -> str:
         return raw.decode("latin-1")
 
 
-def _line(wrong: Exception) -> str:
-    text = wrong.message if isinstance(wrong, (aiohttp.ClientResponseError, HttpProcessingError)) else f"{wrong}"
+def _line(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return f"the proxy answered {error.status} {error.message}"[:200]
+    text = error.message if isinstance(error, (aiohttp.ClientResponseError, HttpProcessingError)) else f"{error}"
     line = " ".join(text.split())[:200]
-    return "".join(char if char.isprintable() else "?" for char in line) or type(wrong).__name__
+    return "".join(char if char.isprintable() else "?" for char in line) or type(error).__name__

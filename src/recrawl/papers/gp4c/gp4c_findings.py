@@ -1,0 +1,185 @@
+"""Which of the findings of Santos et al. 2014 hold here, each with its test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy import special
+
+from recrawl.columns import FloatArray
+from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.statistics import PairedTest, cycle_score, paired_test
+from recrawl.evolve.candidates import SELECTIONS
+from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.gp4c.gp4c_protocol import FITNESS, MEASURES, PAPERS_CG, Gp4cExperiment, Variant
+from recrawl.papers.gp4c.gp4c_published import CORRELATIONS, NEW_PAGES
+
+PAPERS_BASELINES = ("rand", "age", "nad", "sad", "aad", "gad", PAPERS_CG)
+TOTAL, CHOICE, CYCLES, FITNESS_QUESTION = (
+    "Do evolved formulas beat the estimators?",
+    "Does the choice of the formula matter?",
+    "Cycle by cycle",
+    "Is NDCG the better fitness function?",
+)
+SETTLED = 6  # "after the 6th cycle, our solution remains the best one"
+FEW = 2  # cycles in which the ways to choose may differ: "tied for almost all days"
+
+
+def against(experiment: Gp4cExperiment, method: str | Variant, rival: str | Variant, measure: Measure) -> PairedTest:
+    """Test a method against a rival, fold by fold."""
+    means = [experiment.values(m, measure).mean(axis=1) for m in (method, rival)]
+    return paired_test(means[0], means[1])
+
+
+def findings(experiment: Gp4cExperiment) -> list[Finding]:
+    """Check every claim of section 5.3; a run that is too small judges none."""
+    found = [*_totals(experiment), *_choices(experiment), *_by_cycle(experiment), *_fitness(experiment)]
+    return [replace(f, verdict="too small to judge") for f in found] if experiment.too_small() else found
+
+
+def _totals(experiment: Gp4cExperiment) -> list[Finding]:
+    found = []
+    for measure in MEASURES:
+        variants = {t: experiment.for_measure(t, measure) for t in experiment.protocol.terminals}
+        if {"basic", "all"} <= set(variants):
+            test = against(experiment, variants["all"], variants["basic"], measure)
+            claim = f"GP4C All has a higher {measure.spec} than GP4C Basic"
+            found.append(Finding.tested(TOTAL, claim, test, _seen(test)))
+        if "basic" in variants:
+            claim = f"GP4C Basic beats every baseline but NAD in {measure.spec}"
+            others = [name for name in PAPERS_BASELINES if name != "nad"]
+            found.append(_beats_all(experiment, variants["basic"], others, measure, claim))
+            test = against(experiment, variants["basic"], "nad", measure)
+            claim = f"GP4C Basic and NAD are tied in {measure.spec}"
+            found.append(Finding(TOTAL, claim, "no" if test.significant else "yes", _seen(test)))
+        if "all" in variants:
+            test = against(experiment, variants["all"], "nad", measure)
+            claim = f"GP4C All beats NAD in {measure.spec} ({'1.3' if measure == MEASURES[0] else '1.8'}%)"
+            base = experiment.summary("nad", measure).mean
+            gain = f"{100 * test.difference / base:+.2f}%, " if base else ""
+            found.append(Finding.tested(TOTAL, claim, test, gain + _seen(test)))
+        found.append(_best_baseline(experiment, measure))
+    most = [name for name in PAPERS_BASELINES if name not in ("nad", "tx")]
+    claim = "t * X has a higher ChangeRate than most baselines"
+    return [*found, _beats_all(experiment, "tx", most, MEASURES[0], claim, most=True)]
+
+
+def _beats_all(
+    experiment: Gp4cExperiment,
+    method: str | Variant,
+    rivals: Sequence[str],
+    measure: Measure,
+    claim: str,
+    *,
+    most: bool = False,
+) -> Finding:
+    tests = {name: against(experiment, method, name, measure) for name in rivals}
+    won = [name for name, test in tests.items() if test.significant and test.difference > 0]
+    enough = len(won) > len(rivals) / 2 if most else len(won) == len(rivals)
+    verdict: Verdict = "yes" if enough else "in part" if won else "no"
+    shown = ", ".join(f"{name} {test.difference:+.4f} (p = {test.p:.2g})" for name, test in tests.items())
+    return Finding(TOTAL, claim, verdict, f"{len(won)} of {len(rivals)}: {shown}")
+
+
+def _best_baseline(experiment: Gp4cExperiment, measure: Measure) -> Finding:
+    means = {name: experiment.summary(name, measure).mean for name in PAPERS_BASELINES}
+    order = sorted(means, key=lambda name: -means[name])
+    rival = next(name for name in order if name != "nad")
+    test = against(experiment, "nad", rival, measure)
+    claim = f"NAD is the best baseline in {measure.spec}, CG and AAD follow"
+    return Finding.tested("Which estimator is best?", claim, test, f"{' > '.join(order)}; NAD to {rival} {_seen(test)}")
+
+
+def _choices(experiment: Gp4cExperiment) -> list[Finding]:
+    found = []
+    for measure in MEASURES:
+        variant = experiment.for_measure(experiment.protocol.terminals[-1], measure)
+        best = experiment.values(variant, measure, "best")
+        scores = {name: cycle_score(best, experiment.values(variant, measure, name)) for name in SELECTIONS[1:]}
+        most = max(score.victories + score.losses for score in scores.values())
+        shown = ", ".join(f"{name} {s.victories} won and {s.losses} lost by best" for name, s in scores.items())
+        claim = f"best, sum and avg are tied in {measure.spec} in almost all cycles"
+        found.append(Finding(CHOICE, claim, "yes" if most <= FEW else "no", f"of {experiment.judged}: {shown}"))
+    for measure in MEASURES:
+        variant = experiment.for_measure(experiment.protocol.terminals[-1], measure)
+        apart, folds = stability(experiment, variant, measure)
+        claim = f"test results are within 1% of training and validation, folds within 3% ({measure.spec})"
+        verdict: Verdict = "yes" if apart < 1 and folds < 3 else "in part" if apart < 1 or folds < 3 else "no"
+        found.append(Finding(CHOICE, claim, verdict, f"at most {apart:.1f}% apart; folds at most {folds:.1f}%"))
+    return found
+
+
+def stability(experiment: Gp4cExperiment, variant: Variant, measure: Measure) -> tuple[float, float]:
+    """Greatest difference in % of a fold's test from its training or validation, and between two folds' tests."""
+    test = experiment.values(variant, measure).mean(axis=1)
+    chosen = experiment.chosen(variant)
+    known = np.array([[c.train, c.validation] for c in chosen])
+    apart = np.abs(test[:, None] / np.where(known > 0, known, np.nan) - 1)
+    return 100 * float(np.nanmax(apart)), 100 * float(test.max() / max(test.min(), 1e-12) - 1)
+
+
+def _by_cycle(experiment: Gp4cExperiment) -> list[Finding]:
+    found = []
+    for measure in MEASURES:
+        variant = experiment.for_measure(experiment.protocol.terminals[-1], measure)
+        losses = 0
+        for rival in ("nad", "aad", "gad", PAPERS_CG):
+            a, b = experiment.values(variant, measure)[:, SETTLED:], experiment.values(rival, measure)[:, SETTLED:]
+            losses += cycle_score(a, b).losses
+        claim = f"after the 6th cycle GP4C All never loses to an estimator ({measure.spec})"
+        known: Verdict = "yes" if not losses else "no"
+        seen = f"{losses} losses in {max(experiment.judged - SETTLED, 0)} cycles against four estimators"
+        found.append(Finding(CYCLES, claim, known if experiment.judged > SETTLED else "too small to judge", seen))
+    for measure in MEASURES:
+        variant = experiment.for_measure(experiment.protocol.terminals[-1], measure)
+        r, p = correlation(experiment, variant, measure)
+        claim = f"{measure.spec} rises with the pages that change in a cycle (r = {CORRELATIONS[measure.spec]:+.2f})"
+        known = "yes" if r > 0 else "no"
+        later, _ = correlation(experiment, variant, measure, skip=2)
+        seen = f"r = {r:+.2f} (p = {p:.2g}); without the first two judged cycles {later:+.2f}"
+        found.append(Finding(CYCLES, claim, known if p < 0.05 else "too small to judge", seen))
+    for fitness in FITNESS:
+        variant = Variant(experiment.protocol.terminals[-1], fitness)
+        share = float(np.mean([fold.new_picks[variant][1:] for fold in experiment.folds]))
+        other = float(np.mean([fold.other_picks[variant][1:] for fold in experiment.folds]))
+        claim = f"about {100 * NEW_PAGES:.0f}% of the visits after the first cycle go to new pages (bred for {fitness})"
+        near = abs(share - NEW_PAGES) <= NEW_PAGES / 4
+        seen = f"{100 * share:.0f}%; to pages not visited in the cycle before {100 * other:.0f}%"
+        found.append(Finding(CYCLES, claim, "yes" if near else "no", seen))
+    return found
+
+
+def _fitness(experiment: Gp4cExperiment) -> list[Finding]:
+    found = []
+    terminals = experiment.protocol.terminals[-1]
+    for at, measure in enumerate(MEASURES):
+        ours = [[fold.interrupted[Variant(terminals, f)][at, :-1].mean() for fold in experiment.folds] for f in FITNESS]
+        test = paired_test(np.array(ours[1]), np.array(ours[0]))
+        base = float(np.mean(ours[0]))
+        claim = f"bred for NDCG, interrupted schedules have a higher {measure.spec} (up to 2%)"
+        gain = f"{100 * test.difference / base:+.2f}%, " if base else ""
+        found.append(Finding.tested(FITNESS_QUESTION, claim, test, gain + _seen(test)))
+    return found
+
+
+def correlation(
+    experiment: Gp4cExperiment, method: str | Variant, measure: Measure, skip: int = 0
+) -> tuple[float, float]:
+    """Pearson's correlation over the cycles of the pages that change with the measure, and its p-value."""
+    changed = np.stack([fold.changed for fold in experiment.folds]).mean(axis=0)[skip:]
+    return _pearson(changed, experiment.values(method, measure).mean(axis=0)[skip:])
+
+
+def _pearson(a: FloatArray, b: FloatArray) -> tuple[float, float]:
+    if len(a) < 3 or a.std() == 0 or b.std() == 0:
+        return math.nan, math.nan
+    r = float(np.corrcoef(a, b)[0, 1])
+    t = abs(r) * math.sqrt((len(a) - 2) / max(1 - r * r, 1e-12))
+    return r, float(2 * special.stdtr(len(a) - 2, -t))
+
+
+def _seen(test: PairedTest) -> str:
+    return f"{test.difference:+.4f} (p = {test.p:.2g})"

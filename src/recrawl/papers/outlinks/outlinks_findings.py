@@ -1,0 +1,127 @@
+"""Which findings of Dang et al. 2022 hold here: by the paper's own measures, with paired tests over the repetitions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from recrawl.evaluate.statistics import paired_test
+from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.outlinks.outlinks_models import Scores
+from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
+
+FEWEST = 20  # test pages with new links, below which nothing is judged
+TEXT, HISTORY, RANKING = "What do static features tell?", "Does history help?", "How to rank pages?"
+SMALL: Verdict = "too small to judge"
+NEAR = 0.01  # of a score: closer than this is as good
+
+
+def findings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
+    """Say of each of the paper's findings whether it holds for one sort of links."""
+    few = positives(experiment, where)
+    judged = [*_static(experiment, where), *_history(experiment, where), *_rankings(experiment, where)]
+    if few >= FEWEST:
+        return judged
+    why = f"only {few} test pages have new links"
+    return [Finding(f.question, f.claim, SMALL, f"{f.evidence}; {why}" if f.evidence else why) for f in judged]
+
+
+def positives(experiment: OutlinksExperiment, where: str) -> int:
+    """Test pages with new links in the last week, the fewest of all repetitions."""
+    present = experiment.ground.targets[where].nl
+    return min(int(present[split.test].sum()) for split in experiment.ground.splits())
+
+
+def compared(
+    question: str, claim: str, first: Sequence[float], second: Sequence[float], *, near: float = 0.0
+) -> Finding:
+    """Judge first > second by a paired t-test over the repetitions; with `near`, first not below second by more."""
+    a, b = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
+    if not len(a) or len(a) != len(b) or np.isnan(a).all() or np.isnan(b).all():
+        return Finding(question, claim, SMALL)
+    test = paired_test(a, b)
+    evidence = f"{np.nanmean(a):.3f} against {np.nanmean(b):.3f}, p = {test.p:.2g}, {len(a)} draws"
+    if near and (abs(test.difference) <= near or test.difference > 0):
+        return Finding(question, claim, "yes", evidence)
+    if math.isnan(test.p) or not test.significant:
+        return Finding(question, claim, SMALL, evidence)
+    return Finding(question, claim, "yes" if test.difference > 0 else "no", evidence)
+
+
+def _by_name(scores: Sequence[Scores], name: str, key: str) -> list[float]:
+    return next((score.repeats[key] for score in scores if score.name == name), [])
+
+
+def _static(experiment: OutlinksExperiment, where: str) -> list[Finding]:
+    held = experiment.static[where]
+
+    def r2(name: str) -> list[float]:
+        return _by_name(held, name, "R2")
+
+    return [
+        compared(TEXT, "static features tell more of the link change rate than always 0", r2("SP"), r2("always 0")),
+        compared(TEXT, "the semantic vector helps (R2; Figs 9, 10)", r2("SPsem"), r2("SP")),
+        compared(TEXT, "static features of the network help (R2; Figs 9, 10)", r2("SP+SN"), r2("SP")),
+    ]  # fmt: skip
+
+
+def _history(experiment: OutlinksExperiment, where: str) -> list[Finding]:
+    held = experiment.history[where]
+    last = f"history {max(experiment.ground.protocol.histories)}"
+
+    def accuracy(name: str) -> list[float]:
+        return _by_name(held, name, "accuracy (b)")
+
+    zero, one, most = accuracy("history 0"), accuracy("history 1"), accuracy(last)
+    found = [
+        compared(HISTORY, "dynamic features beat static ones (balanced accuracy; Fig 12)", most, zero),
+        compared(HISTORY, "a model with one week of history beats NNL-Pr (Fig 12)", one, accuracy("NNL-Pr")),
+    ]
+    if len(zero) == len(one) == len(most) > 0:
+        gain, early = np.array(most) - np.array(zero), np.array(one) - np.array(zero)
+        claim = "one week of history brings most of it"
+        if gain.mean() <= NEAR:
+            found.append(Finding(HISTORY, claim, SMALL, f"all history brings {gain.mean():+.3f}"))
+        else:
+            word: Verdict = "yes" if early.mean() >= 0.5 * gain.mean() else "no"
+            found.append(Finding(HISTORY, claim, word, f"{early.mean():+.3f} of {gain.mean():+.3f}"))
+    return [*found, _importance(experiment, where)]
+
+
+def _importance(experiment: OutlinksExperiment, where: str) -> Finding:
+    """The main finding: the related pages' link change rate is the most important feature (Fig 13)."""
+    claim = "the link change rate of related pages is the most informative feature (Fig 13)"
+    held = experiment.history_importance[where]
+    if not held.features or not held.related_place or held.features[0][2] <= 0:
+        return Finding(HISTORY, claim, SMALL, "no feature matters" if held.features else "")
+    name, kind, fall = held.features[0]
+    evidence = f"place {held.related_place}; first is {name} ({kind}), {fall:.3f}"
+    place: Verdict = "yes" if held.related_place == 1 else "in part" if held.related_place <= 10 else "no"
+    return Finding(HISTORY, claim, place, evidence)
+
+
+def _rankings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
+    held = {ranking.name: ranking.repeats for ranking in experiment.rankings[where]}
+
+    def rho(name: str, target: str) -> list[float]:
+        return held[name][target] if name in held else []
+
+    def area(name: str) -> list[float]:
+        return held[name]["area"] if name in held else []
+
+    found = [
+        compared(RANKING, f"LBLA is not worse than all features for {target} (Spearman's rho; Fig 14)",
+                 rho(f"{target}-ET LBLA", target), rho(f"{target}-ET", target), near=NEAR)
+        for target in ("LCR", "NL", "NNL")
+    ]  # fmt: skip
+    found.append(compared(RANKING, "CCR is a poorer predictor than NNL-Av (area; Fig 15)", area("NNL-Av"), area("CCR")))
+    found.append(
+        compared(RANKING, "CCR is a poorer predictor than LBLA (area; Fig 15)", area("NNL-ET LBLA"), area("CCR"))
+    )
+    if "NNL-NGB" in held:
+        found.append(
+            compared(RANKING, "NGBoost ranks better than NNL-Av (area; Fig 15)", area("NNL-NGB"), area("NNL-Av"))
+        )
+    return found

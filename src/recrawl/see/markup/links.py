@@ -1,0 +1,186 @@
+"""The links of a page: addresses in normal form, hosts, anchors, and whether the author vouches for them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from recrawl.columns import ByteArray
+from recrawl.see.markup.references import attribute, plain
+from recrawl.see.markup.scan import MAX_ANCHOR_CHARS, Scanned
+from recrawl.see.markup.targets import HAS_RELATION, MAX_PLAIN_BYTES, NEEDS_PARSER, Rows, link_texts
+from recrawl.urls.traps import without_session
+from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, split
+
+MAX_LINKS = 5_000
+
+Place = tuple[str, str]  # address and host; empty where a link names no page
+
+_NOWHERE: Place = ("", "")
+_NO_PAGE = (b"#", b"javascript:", b"mailto:", b"tel:", b"data:")
+_ABSOLUTE = (b"https://", b"http://")
+_MAX_RESOLVED = 1_024  # links of a folder whose meaning is kept
+_SAME_IN_FOLDER = frozenset(  # as a first byte; "?", white space and "&#35;" mean another page on every page
+    bytes([byte]) for byte in b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._"
+)
+_NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+
+
+class Link(NamedTuple):
+    """A link as the page shows it, its address in normal form."""
+
+    url: str
+    host: str
+    anchor: str
+    nofollow: bool  # the page's author does not vouch for it
+
+
+class LinkColumns(NamedTuple):
+    """The links of a page in columns, in the page's order: most callers need one or two columns of many links."""
+
+    urls: list[str]
+    hosts: list[str]
+    anchors: list[str]
+    nofollow: list[bool]
+
+    def followed(self) -> LinkColumns:
+        """Return those that the page's author vouches for."""
+        if True not in self.nofollow:
+            return self
+        return self.where([not left for left in self.nofollow])
+
+    def where(self, kept: list[bool]) -> LinkColumns:
+        """Return those that are to be kept."""
+        urls, hosts, anchors, nofollow = self
+        return LinkColumns(
+            list(compress(urls, kept)),
+            list(compress(hosts, kept)),
+            list(compress(anchors, kept)),
+            list(compress(nofollow, kept)),
+        )
+
+    def rows(self) -> tuple[Link, ...]:
+        """Return the links one by one."""
+        return tuple(map(Link, *self))
+
+
+NO_LINKS = LinkColumns([], [], [], [])
+
+
+class _Folder(NamedTuple):
+    """The folder of a page, in which its relative links are resolved."""
+
+    address: ByteArray
+    lengths: Rows  # of the addresses of this folder, its parent, and so on up to the root, each with its closing slash
+    host: str
+    origin: str
+    resolved: dict[bytes, Place]  # what links mean here: most links of a site are met again and again
+
+
+def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
+    """Return the links in columns, the first to each address, and whether there are more than we read."""
+    if not len(scanned.anchors):
+        return NO_LINKS, False
+    path = base.partition("?")[0]
+    folder = _folder(path[: path.rindex("/") + 1])
+    source, said = scanned.source, scanned.said
+    n, addresses, texts, left = link_texts(
+        np.frombuffer(source, dtype=np.uint8),
+        np.frombuffer(said, dtype=np.uint8),
+        scanned.anchors,
+        folder.address,
+        folder.lengths,
+    )
+    if not n:
+        return NO_LINKS, False
+    urls, anchors = addresses.tobytes().decode().split("\n"), texts.tobytes().decode().split("\n")
+    hosts, nofollow = [folder.host] * n, [False] * n
+    lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
+    for task, k, start, end in left.tolist():
+        if task == NEEDS_PARSER:
+            urls[k], hosts[k] = _resolve(source[start:end], base, folder)
+            lost |= not urls[k]
+        elif task == HAS_RELATION:
+            nofollow[k] = _is_nofollow(source[start:end])
+        else:
+            anchors[k] = _anchor(said, start, end)
+    columns = LinkColumns(urls, hosts, anchors, nofollow)
+    if lost or len(set(urls)) < n:
+        columns = _each_once(columns)
+    if len(columns.urls) > MAX_LINKS:
+        return columns.where([i < MAX_LINKS for i in range(len(columns.urls))]), True
+    return columns, False
+
+
+def _each_once(columns: LinkColumns) -> LinkColumns:
+    """Return the first link to each address, without those that name no page."""
+    known: set[str] = {""}
+    kept = []
+    for url in columns.urls:
+        kept.append(url not in known and len(url) <= MAX_URL_CHARS)
+        known.add(url)
+    return columns.where(kept)
+
+
+@lru_cache(maxsize=256)
+def _folder(address: str) -> _Folder:
+    url = split(address)
+    parts = url.path.split("/")[1:-1]
+    lengths = [len(url.origin) + 1 + sum(len(part) + 1 for part in parts[:n]) for n in range(len(parts), -1, -1)]
+    data = np.frombuffer(address.encode(), dtype=np.uint8)
+    return _Folder(data, np.array(lengths, dtype=np.int32), url.host, url.origin, {})
+
+
+def _resolve(target: bytes, base: str, folder: _Folder) -> Place:
+    """Return a link's address and host, by way of the parser unless it was met before; both empty if it is no page."""
+    place = folder.resolved.get(target)
+    if place is None:
+        place = _looked_up(target, base, folder.origin)
+        if len(place[0]) > MAX_URL_CHARS:
+            place = _NOWHERE
+        if len(folder.resolved) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
+            folder.resolved[target] = place
+    return place
+
+
+def _looked_up(target: bytes, base: str, origin: str) -> Place:
+    if target.startswith(_NO_PAGE):
+        return _NOWHERE
+    if target.startswith(_ABSOLUTE):
+        return _absolute(target)
+    if target.startswith(b"/"):
+        return _rooted(target, origin)
+    return _parsed(target, Base(base))
+
+
+@lru_cache(maxsize=32_768)
+def _absolute(target: bytes) -> Place:
+    """Resolve a link that means the same on every page of the web: many sites link to the same others."""
+    return _parsed(target, None)
+
+
+@lru_cache(maxsize=32_768)
+def _rooted(target: bytes, origin: str) -> Place:
+    """Resolve a link that means the same on every page of a site: most navigation links are met again and again."""
+    return _parsed(target, Base(origin))
+
+
+def _parsed(target: bytes, base: Base | None) -> Place:
+    url = normalise(attribute(target), base)
+    if url is None:
+        return _NOWHERE
+    url = without_session(url)
+    return url, host_of(url)
+
+
+def _anchor(said: bytes, start: int, end: int) -> str:
+    text = plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
+    return " ".join(text.split())[:MAX_ANCHOR_CHARS]
+
+
+@lru_cache(maxsize=1_024)
+def _is_nofollow(rel: bytes) -> bool:
+    return not _NOT_FOLLOWED.isdisjoint(attribute(rel).lower().split())

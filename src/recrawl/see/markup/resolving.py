@@ -1,0 +1,129 @@
+"""Resolve character references (`&amp;`, `&#8212;`) in compiled code, where they are written as the standard says.
+
+A reference that is not (`&copy` without its semicolon, a number that stands for no character) ends the pass: the
+caller then takes the slow way, which knows all cases.
+"""
+
+from __future__ import annotations
+
+from html.entities import html5
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
+from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
+
+_step = kernel(fnv1a_step)
+_SLOTS = 8_192
+_LONGEST_NAME, _LONGEST_TEXT = 31, 6  # bytes, without the ampersand and the semicolon; in UTF-8
+
+
+def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
+    """Return an open-addressing table: hashes of the names, and what each stands for, after its length."""
+    hashes = np.zeros(_SLOTS, dtype=np.uint64)
+    texts = np.zeros((_SLOTS, 1 + _LONGEST_TEXT), dtype=np.uint8)
+    for name, text in sorted(html5.items()):
+        if name.endswith(";"):
+            data, value = text.encode(), fnv1a(name[:-1])
+            slot = int(value) % _SLOTS
+            while hashes[slot]:
+                slot = (slot + 1) % _SLOTS
+            hashes[slot], texts[slot, 0] = value, len(data)
+            texts[slot, 1 : 1 + len(data)] = list(data)
+    return hashes, texts
+
+
+_HASHES, _TEXTS = _table()
+
+
+def room_for(size: int) -> int:
+    """Return how many bytes a text of this size may become: five bytes of a reference give six at most."""
+    return size + size // 4 + 16
+
+
+@kernel
+def resolve(source: ByteArray, out: ByteArray) -> int:
+    """Copy a text (UTF-8) with its references resolved; return its length, -1 where a reference is not ordinary."""
+    n, o, i = len(source), 0, 0
+    while i < n:
+        c = source[i]
+        if c != 38:
+            out[o] = c
+            o += 1
+            i += 1
+            continue
+        following = source[i + 1] if i + 1 < n else np.uint8(32)
+        if following == 35:
+            i, o = _number(source, i + 2, out, o)
+        elif following <= 32 or following == 60 or following == 38 or following == 59:  # no reference: as it is
+            if following <= 32 and not (following == 32 or 9 <= following <= 10 or following == 12):
+                return -1
+            out[o] = 38
+            i += 1
+            o += 1
+        else:
+            i, o = _name(source, i + 1, out, o)
+        if i < 0:
+            return -1
+    return o
+
+
+@kernel
+def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
+    """Write the character whose number begins at i; return where both stand then, -1 if it is not ordinary."""
+    n, code, first = len(source), 0, i
+    hexadecimal = i < n and source[i] | 32 == 120
+    i += hexadecimal
+    first = i
+    while i < n and i - first < 8:
+        c = source[i]
+        if 48 <= c <= 57:
+            code = code * (16 if hexadecimal else 10) + c - 48
+        elif hexadecimal and 97 <= c | 32 <= 102:
+            code = code * 16 + (c | 32) - 87
+        else:
+            break
+        i += 1
+    if i == first or i - first == 8 or not _is_ordinary(code):
+        return -1, o
+    if i < n and source[i] == 59:
+        i += 1
+    if code < 0x80:
+        out[o] = code
+        return i, o + 1
+    if code < 0x800:
+        out[o], out[o + 1] = 0xC0 | code >> 6, 0x80 | code & 0x3F
+        return i, o + 2
+    out[o], out[o + 1], out[o + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 0x3F, 0x80 | code & 0x3F
+    return i, o + 3
+
+
+@kernel
+def _is_ordinary(code: int) -> bool:
+    """Whether a number stands for its own character."""
+    return 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xD7FF or 0xE000 <= code <= 0xFDCF or 0xFDF0 <= code <= 0xFFFD
+
+
+@kernel
+def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
+    """Write what the name that begins at i stands for; return where both stand then, -1 if it is not ordinary."""
+    value, first = FNV_START, i
+    while i < len(source) and i - first <= _LONGEST_NAME and source[i] != 59:
+        c = source[i]
+        if not (97 <= c | 32 <= 122 or 48 <= c <= 57):
+            return -1, o
+        value = _step(value, c)
+        i += 1
+    if i == len(source) or source[i] != 59:
+        return -1, o
+    slot = np.int64(value & np.uint64(_SLOTS - 1))
+    while _HASHES[slot] and _HASHES[slot] != value:
+        slot = (slot + 1) & (_SLOTS - 1)
+    if not _HASHES[slot]:
+        return -1, o
+    for k in range(_TEXTS[slot, 0]):
+        out[o] = _TEXTS[slot, 1 + k]
+        o += 1
+    return i + 1, o

@@ -1,0 +1,100 @@
+"""Bytes of a line, for the scans that look for what rotates: digits, letters, white space, three-letter words."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from recrawl.columns import ByteArray
+from recrawl.compiled import kernel
+from recrawl.hashing import fnv1a
+
+Places = npt.NDArray[np.int32]
+Hashes = npt.NDArray[np.uint64]
+Triples = npt.NDArray[np.uint32]
+
+
+def hashes_of(words: str) -> Hashes:
+    """Return the sorted hashes of these words."""
+    return np.sort(np.array([fnv1a(word) for word in words.split()], dtype=np.uint64))
+
+
+def triples(words: str) -> Triples:
+    """Return which three letters begin one of these words: by the first two, a bit for each third."""
+    table = np.zeros(1 << 10, dtype=np.uint32)
+    for word in words.split():
+        one, two, three = (ord(letter) & 31 for letter in word[:3])
+        table[one << 5 | two] |= np.uint32(1 << three)
+    return table
+
+
+_DAYS_AND_MONTHS = triples("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
+
+
+@kernel
+def has_triple(table: Triples, line: ByteArray, i: int) -> bool:
+    """Whether the three letters at i, small or capital, are in a table."""
+    two = (int(line[i]) & 31) << 5 | int(line[i + 1]) & 31
+    return bool(table[two] >> np.uint32(line[i + 2] & 31) & np.uint32(1))
+
+
+@kernel
+def has_hash(hashes: Hashes, value: np.uint64) -> bool:
+    """Whether a sorted array holds a hash."""
+    place = np.searchsorted(hashes, value)
+    return bool(place < len(hashes) and hashes[place] == value)
+
+
+@kernel
+def is_digit(line: ByteArray, i: int, end: int) -> bool:
+    """Whether a digit stands at i, before the end."""
+    return i < end and 48 <= line[i] <= 57
+
+
+@kernel
+def is_ascii_letter(c: int) -> bool:
+    """Whether a byte is an ASCII letter."""
+    return 97 <= (c | 32) <= 122
+
+
+@kernel
+def is_day_or_month(line: ByteArray, i: int, end: int) -> bool:
+    """Whether the name of a day or a month can begin here."""
+    return i + 3 <= end and has_triple(_DAYS_AND_MONTHS, line, i)
+
+
+@kernel
+def past_space(line: ByteArray, i: int, end: int) -> int:
+    """Skip white space; bytes beyond ASCII may be white space, so they are skipped, too."""
+    while i < end and (line[i] <= 32 or line[i] >= 128):
+        i += 1
+    return i
+
+
+@kernel
+def before_space(line: ByteArray, i: int, start: int) -> int:
+    """Skip white space backwards: where what stands before it ends."""
+    stop = max(start, i - 24)
+    while i > stop and (line[i - 1] <= 32 or line[i - 1] >= 128):
+        i -= 1
+    return i
+
+
+@kernel
+def wide_at(line: ByteArray, i: int, end: int) -> tuple[int, int]:
+    """Return the code point at i, which is beyond ASCII, and its bytes."""
+    c = int(line[i])
+    size = 2 if c < 0xE0 else 3 if c < 0xF0 else 4
+    code = c & (0x3F if size == 2 else 0x1F if size == 3 else 0x0F) & (0xFF >> (size + 1))
+    for k in range(1, size):
+        code = (code << 6) | (int(line[i + k]) & 0x3F if i + k < end else 0)
+    return min(code, 0x10FFFF), size
+
+
+@kernel
+def put(found: Places, count: int, place: int, start: int) -> int:
+    """Add a place, if it is not before the start and there is room; return how many there are."""
+    if place < start or count == len(found):
+        return count
+    found[count] = place
+    return count + 1

@@ -1,0 +1,1 @@
+"""serve: a crawl over HTTP on this machine: REST for other crawlers' schedules, and pages for people."""

@@ -1,0 +1,41 @@
+// Live numbers and charts. Everything else is plain HTML, and works without this.
+"use strict";
+const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const COLOURS = ["#2f7fc8", "#2f9e6e", "#e0762f", "#8a68c0", "#c94f62"];
+
+// <figure class="chart" data-chart="URL">: {"x": [...], "time": true, "series": [{"name", "values"}], "unit": ""}
+async function draw(figure) {
+  const answer = await fetch(figure.dataset.chart, { credentials: "same-origin" });
+  if (!answer.ok) return;
+  const data = await answer.json();
+  const box = figure.querySelector(".plot");
+  if (data.x.length < 2) { box.textContent = "Too little to draw yet."; return; }
+  const size = () => ({ width: Math.max(260, figure.clientWidth - 28), height: 220 });
+  const axis = { stroke: ink("--soft"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { stroke: ink("--grid") }, size: 62 };
+  const plot = new uPlot({
+    ...size(), legend: { live: true }, cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: data.time }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
+    axes: [{ ...axis, size: 40 }, axis],
+    series: [{ label: data.time ? "time" : data.label }].concat(data.series.map((one, i) => ({
+      label: one.name, stroke: COLOURS[i % COLOURS.length], width: 2, points: { show: data.x.length < 40 } }))),
+  }, [data.x].concat(data.series.map((one) => one.values)), box);
+  new ResizeObserver(() => plot.setSize(size())).observe(figure);
+}
+document.querySelectorAll("figure[data-chart]").forEach((figure) => draw(figure));
+
+// <b data-live="visits">: filled from the stream of numbers
+if (document.querySelector("[data-live]") && window.EventSource) {
+  const stream = new EventSource("/events");
+  stream.addEventListener("numbers", (event) => {
+    const numbers = JSON.parse(event.data);
+    document.querySelectorAll("[data-live]").forEach((place) => {
+      const value = numbers[place.dataset.live];
+      if (value === undefined) return;
+      if (place.tagName === "PROGRESS") place.value = value; else if (place.textContent !== String(value)) place.textContent = value;
+    });
+  });
+  window.addEventListener("pagehide", () => stream.close());
+}
+// a job that is not done yet is looked at again
+const waiting = document.querySelector("[data-again]");
+if (waiting) setTimeout(() => location.reload(), Number(waiting.dataset.again));

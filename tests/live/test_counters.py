@@ -1,0 +1,96 @@
+"""Counters per page, host and cycle are what a count of the visits gives, whatever was recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recrawl.live.store import Store
+from recrawl.live.store_history import PageFilter
+from recrawl.live.store_visits import SeenLinks, VisitRecord
+from recrawl.visits import Outcome
+from support.counted_store import recounted
+
+PAGES = [f"http://{host}.example/{i}" for host in "ab" for i in range(3)]
+HOSTS = [url.split("/")[2] for url in PAGES]
+visit = st.tuples(st.integers(0, 5), st.sampled_from(Outcome), st.integers(0, 3))  # page, outcome, links
+cycle = st.lists(visit, max_size=6, unique_by=lambda v: v[0])
+correction = st.tuples(st.integers(0, 5), st.sampled_from(Outcome))
+
+
+def _record(page: int, at: float, outcome: Outcome, links: int) -> VisitRecord:
+    seen = SeenLinks([f"http://a.example/l{i}" for i in range(links)], [""] * links, [True] * links)
+    brings = outcome in (Outcome.FIRST, Outcome.CHANGED)
+    digest = bytes([int(at), links]) if brings else None
+    return VisitRecord(page, at, int(outcome), digest=digest, links=seen if brings else None, links_digest=digest)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(cycle, min_size=1, max_size=5), st.lists(correction, max_size=4))
+def test_counters_are_what_a_count_gives(
+    cycles: list[list[tuple[int, Outcome, int]]], corrections: list[tuple[int, Outcome]]
+) -> None:
+    """After any visits, and second reports that correct some of them, every counter agrees with the tables."""
+    with TemporaryDirectory() as folder:
+        store = Store.create(Path(folder) / "state.sqlite")
+        fetched = set[int]()
+        with store.transaction():
+            store.add_pages(PAGES, HOSTS, 0.0)
+            for number, visits in enumerate(cycles, 1):
+                store.open_cycle(number, float(number), 6, "age")
+                records = []
+                for page, outcome, links in visits:
+                    was = outcome is Outcome.FIRST and page in fetched
+                    found = Outcome.CHANGED if was or (outcome is Outcome.CHANGED and page in fetched) else outcome
+                    if found in (Outcome.FIRST, Outcome.CHANGED):
+                        found = Outcome.CHANGED if page in fetched else Outcome.FIRST
+                        fetched.add(page)
+                    records.append(_record(page, number + page / 10, found, links))
+                store.add_visits(number, records, store.set_links(records, {}))
+            last = {page for page, _, _ in cycles[-1]}
+            for page, outcome in corrections:
+                if page in last:
+                    again = _record(page, len(cycles) + 0.9, outcome, 0)._replace(links=None)
+                    store.upgrade_visit(len(cycles), again)
+        assert recounted(store)
+        status = store.status()
+        assert status["visits"] == sum(map(len, cycles))
+        assert (
+            status["fetched"] == store.db.execute("select count(*) from pages where digest is not null").fetchone()[0]
+        )
+        store.close()
+
+
+def test_lists_of_pages_follow_the_counters(tmp_path: Path) -> None:
+    """Two pages, three cycles, by hand: order, filters and the last times are those of the visits."""
+    store = Store.create(tmp_path / "state.sqlite")
+    with store.transaction():
+        store.add_pages(PAGES[:3], HOSTS[:3], 0.0)
+        found = {1: (2, 2), 2: (1, 0), 3: (0, 1)}  # by cycle: outcomes of pages 0 and 1; page 2 is never visited
+        for number, outcomes in found.items():
+            store.open_cycle(number, float(number), 2, "age")
+            records = [VisitRecord(page, number + page / 10, outcome) for page, outcome in enumerate(outcomes)]
+            store.add_visits(number, records, [(0, 0)] * 2)
+
+    def listed(**asked: object) -> list[int]:
+        return [page["page"] for page in store.pages(PageFilter(**asked))]  # type: ignore[arg-type]
+
+    assert listed(sort="changes") == [0, 1, 2]
+    assert listed(sort="last") == [1, 0, 2]
+    assert listed(sort="waiting") == [2, 0, 1]
+    assert listed(sort="url", limit=2) == [0, 1]
+    assert listed(changed=True, since=2.5) == [1]
+    assert listed(changed=True, contains="/0") == [0]
+    assert listed(since=3.05) == [1]
+    first = store.pages(PageFilter())[0]
+    assert (first["visits"], first["changes"], first["last_visit_at"], first["last_change_at"]) == (3, 1, 3.0, 2.0)
+    assert store.changes_by_cycle() == {1: 0, 2: 1, 3: 1}
+    assert store.visited_at() == [1.0, 2.0, 3.0]
+    assert [(c["cycle"], c["first"], c["changed"], c["unchanged"]) for c in store.cycles(2)] == [
+        (3, 0, 1, 1),
+        (2, 0, 1, 1),
+    ]
+    assert store.hosts_at_work()[0]["pages"] == 3
