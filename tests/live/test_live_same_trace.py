@@ -107,6 +107,7 @@ def live(server: ReplayServer, case: Case, folder: Path, calendar: Days, *, ever
         with Session(directory, case.policy, plan, clock=calendar) as session:
             diary = Diary(session.policy)
             session.policy = diary  # type: ignore[assignment]
+            session.world.lanes.patience_s = 600.0  # a slow machine must not end a round early: that is another choice
             for cycle in range(first, min(first + every, case.cycles + 1)):
                 calendar.day = 7.0 * cycle
                 assert session.run_cycle()

@@ -35,7 +35,7 @@ _RATES = {
     "cycles": {
         "CG": "-ln((n - X + 0.5) / (n + 0.5))",
         "NAD": "1.0 * X / max(cycle - 1, 1)",
-        "SAD": "last * (t = 1)",
+        "SAD": "1.0 * last * (t = 1)",
         "AAD": "cycle_sum * (2.0 / max((cycle - 1) * cycle, 2))",
         "GAD": "cycle_decay * pow(0.5, t - 1) / (1.0 - pow(0.5, max(cycle - 1, 1)))",
     },
