@@ -110,7 +110,7 @@ def decisions(
     `ensembles`), then one row per expert; NaN where an expert page was not there.
     """
     draws = np.random.default_rng(seed).integers(0, train, (BAGS, train))  # of bagging
-    return _decide(council, np.asarray(steps, dtype=np.int64), train, C, ensembles, draws)
+    return _decide(council, np.ascontiguousarray(steps, dtype=np.int64), train, C, ensembles, draws)
 
 
 def vote(decided: FloatArray, weights: FloatArray) -> FloatArray:
