@@ -19,7 +19,6 @@ from support.scrapy_runs import Project
 from support.served_crawls import served_here, serving
 from support.small_recordings import tables
 
-pytest.importorskip("scrapy")
 PAGES = 40
 
 
