@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -188,7 +189,7 @@ def main() -> None:
     result = {
         "question": args.question,
         "answer": args.answer,
-        "command": [found["command"]],
+        "command": [re.sub(r"(?<= )/\S*/", "", found["command"])],  # without the folders of this machine
         "data": args.data,
         "seed": args.seed,
         "date": args.date,
