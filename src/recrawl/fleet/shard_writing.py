@@ -124,7 +124,7 @@ def of_crawl(crawl: Crawl) -> Snapshot:
         hosts = store.hosts()
     at = 0.0 if last is None else last.at + (0.0 if is_open else plan.cycle_days)
     nothing = np.zeros(0, dtype=np.int64)
-    page, cycle, outcome = (
+    visited, cycle, outcome = (
         np.concatenate([nothing, *(piece[name].astype(np.int64) for piece in pieces)])
         for name in ("page", "cycle", "outcome")
     )
@@ -133,7 +133,7 @@ def of_crawl(crawl: Crawl) -> Snapshot:
         [registrable_domain(hosts[site]) if site in hosts else "" for site in range(sites)],
         found,
         np.array([url.split("/", 3)[-1] for url in found], dtype=object),
-        page,
+        visited,
         cycle,
         outcome,
         at,
