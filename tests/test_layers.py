@@ -26,6 +26,7 @@ LAYERS = [
         "visits",
         "copies",
         "eligibility",
+        "first_visits",
         "memory",
         "plan",
         "policy",

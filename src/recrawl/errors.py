@@ -6,6 +6,7 @@ RecrawlError
 │   ├── UnknownNameError an unknown policy, scorer, measure or preset
 │   ├── StoreError      a crawl's store is missing, corrupt or of another version
 │   │   └── HeldError   another process holds the crawl
+│   ├── ServerError     a `recrawl serve` refused a request, or cannot be reached
 │   └── OutputError     the place for the results cannot be written
 └── PolicyError         a policy broke its contract (chose a page it may not visit, ...)
 """
@@ -35,6 +36,14 @@ class StoreError(InputError):
 
 class HeldError(StoreError):
     """Another process holds the crawl."""
+
+
+class ServerError(InputError):
+    """A `recrawl serve` refused a request, or cannot be reached; `status` is 0 for the latter."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class OutputError(InputError):

@@ -80,6 +80,7 @@ def main() -> None:
     process.crawl(crawler, start_urls=sys.argv[2:3], passed=sys.argv[3] if len(sys.argv) > 3 else "")
     process.start()
     stats = crawler.stats.get_stats()
+    print(stats["finish_reason"])
     print(json.dumps({name: value for name, value in stats.items() if name.startswith("recrawl/")}))
 
 

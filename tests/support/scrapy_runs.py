@@ -22,6 +22,8 @@ class Project:
         self.folder, self.server = folder, server
         self.start = server.rendering.url(0, server.port)
         self.asked: list[tuple[int, int]] = []  # page and status of the last run's requests
+        self.reason = ""  # that the last run's spider closed with
+        self.log = ""  # of the last run
         self.env = {**os.environ, "http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": ""}
         self.env["OWN_SCHEDULER"] = str(folder / "own.txt")
 
@@ -41,6 +43,7 @@ class Project:
         assert process.returncode == code, err[-3000:]
         assert "Traceback" not in err, err[-3000:]
         assert "DeprecationWarning" not in err, err[-3000:]
+        self.log, self.reason = err, out.splitlines()[-2] if not code else ""
         lines = [json.loads(line) for line in (self.folder / f"{name}.jsonl").read_text().splitlines()]
         urls = [line["url"] for line in lines if "url" in line]
         return json.loads(out.splitlines()[-1]) if not code else {}, urls

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from recrawl.errors import InputError, UnknownNameError
+from recrawl.features.link_learners import Options, _staged, classify, cross_validate, grid, has_ngboost, regress
 from recrawl.papers.outlinks.agreement import POINTS, area, precision_curve, ranks, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Options, _staged, classify, cross_validate, grid, has_ngboost, regress
 from recrawl.policies.links.linkmean import LinkMean
 
 FEW = Options(trees=30, leaf=5, rate=0.1)

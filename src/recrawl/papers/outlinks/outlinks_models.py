@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.features.link_learners import Options, has_ngboost
 from recrawl.papers.outlinks.agreement import area, precision_curve, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Options, has_ngboost
 from recrawl.papers.outlinks.outlinks_training import (
     CLASSIFIERS,
     REGRESSORS,
