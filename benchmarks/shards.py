@@ -2,8 +2,8 @@
 
 python -m benchmarks.shards [PAGES] [--shards K] [--policies bayes,learned] [--folder DIR] [--keep]
 
-Each step runs in a process of its own, so that its peak memory is its own. The folder needs about 190 bytes per page and is
-deleted afterwards.
+Each step runs in a process of its own, so that its peak memory is its own. The folder needs about 190 bytes per page
+and is deleted afterwards.
 """
 
 from __future__ import annotations
