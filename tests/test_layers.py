@@ -41,7 +41,7 @@ LAYERS = [
     {"evolve"},
     {"live"},
     {"deliver"},
-    {"papers", "demo", "scrapy", "serve", "urlfrontier"},
+    {"papers", "demo", "scrapy", "serve", "urlfrontier", "fleet"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}

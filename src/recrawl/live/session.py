@@ -23,6 +23,7 @@ from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.open_crawl import OpenCrawl
 from recrawl.live.pruning import WASTED, prune
 from recrawl.live.recorder import Noted, Recorder, load_kernels
+from recrawl.live.segments import open_bodies, send
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.store import one_line_errors
 from recrawl.live.world import LiveWorld, StoppedError
@@ -75,8 +76,9 @@ class Session(OpenCrawl):
                 raise InputError(f"{self.directory.path} has no pages yet: `recrawl add -C {self.directory.path} URL`")
             self.clock = Calendar(self._clock, self.store.latest_at() or float("-inf"))
             self.bodies = Bodies(self.directory.warc)
-            self.bodies.open(self.store.body_ends())
+            open_bodies(self.bodies, self.store, self.config.bodies)
             stack.callback(self.bodies.close)
+            send(self.bodies, self.store, self.config.bodies)
             self.runner = stack.enter_context(asyncio.Runner())
             load_kernels()
             self._spare_collector(stack)
@@ -192,6 +194,7 @@ class Session(OpenCrawl):
             self.world.keep_rounds()
             self.store.finish_cycle(cycle)
         self._prune()
+        send(self.bodies, self.store, self.config.bodies)
 
     def _prune(self) -> None:
         """Drop the bodies that the settings do not keep, as far as that frees a good part of a file."""
