@@ -42,9 +42,7 @@ class Project:
         process.start()
         return process
 
-    def end(
-        self, process: ForkServerProcess, name: str = "items", code: int = 0
-    ) -> tuple[dict[str, int], list[str]]:
+    def end(self, process: ForkServerProcess, name: str = "items", code: int = 0) -> tuple[dict[str, int], list[str]]:
         """Wait for the spider; return its stats, and the URLs of its items."""
         process.join(TIMEOUT_S)
         out, err = ((self.folder / f"{name}.{stream}").read_text() for stream in ("out", "err"))

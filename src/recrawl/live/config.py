@@ -18,7 +18,7 @@ from recrawl.spans import budget_of, bytes_of, days_of
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import TrapSettings
 
-SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "store", "bodies", "deliver"}  # [[deliver]]: recrawl.deliver
+SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "store", "bodies", "deliver"}
 STEERING = {"policy", "every", "budget", "discovery", "seed", "warmup", "site_cap", "signals"}
 
 
