@@ -15,6 +15,8 @@ from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 FEWEST = 20  # test pages with new links, below which nothing is judged
 TEXT, HISTORY, RANKING = "What do static features tell?", "Does history help?", "How to rank pages?"
 SMALL: Verdict = "too small to judge"
+WORDY = ("the semantic vector", "the link change rate of related", "LBLA")  # claims that rest on words
+LINKED = ("static features of the network",)
 NEAR = 0.01  # of a score: closer than this is as good
 
 
@@ -22,6 +24,12 @@ def findings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
     """Say of each of the paper's findings whether it holds for one sort of links."""
     few = positives(experiment, where)
     judged = [*_static(experiment, where), *_history(experiment, where), *_rankings(experiment, where)]
+    for lacking, claims in (("words", WORDY), ("links", LINKED)):
+        if not getattr(experiment.ground, f"has_{lacking}"):
+            judged = [
+                Finding(f.question, f.claim, SMALL, f"no {lacking} are recorded") if f.claim.startswith(claims) else f
+                for f in judged
+            ]
     if few >= FEWEST:
         return judged
     why = f"only {few} test pages have new links"

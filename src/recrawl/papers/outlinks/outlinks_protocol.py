@@ -14,7 +14,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
-from recrawl.features.related import NEIGHBOURS, related
+from recrawl.features.related import NEIGHBOURS, NONE, related
 from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
 from recrawl.papers.base import domains_of
 from recrawl.papers.outlinks import outlinks_models as models
@@ -88,6 +88,16 @@ class OutlinkData:
     targets: dict[str, Targets]  # of all pages
     protocol: OutlinksProtocol
     recall: float  # of the related pages
+
+    @property
+    def has_words(self) -> bool:
+        """Whether any page has related pages."""
+        return self.crawls.related is not None and bool((self.crawls.related.pages != NONE).any())
+
+    @property
+    def has_links(self) -> bool:
+        """Whether the links themselves are recorded, not only how many were added."""
+        return self.crawls.recording.has_links
 
     def splits(self) -> list[Split]:
         """Draw test and development sets, one of each for every repetition."""

@@ -195,8 +195,20 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
         """Everything measured."""
         return results(self.results, command)
 
+    def lacking(self) -> list[str]:
+        """What the recording lacks, and what follows for the experiment."""
+        ground, lines = self.results.ground, list[str]()
+        if not ground.has_words:
+            lines.append("No words are recorded: no page has related pages, and nothing is said of looking around.")
+        if not ground.has_links:
+            lines.append(
+                "No links are recorded, only their numbers: a link that comes back counts again; inlinks, PageRank and "
+                "TrustRank are unknown."
+            )
+        return lines
+
     def intro(self) -> list[str]:
-        """Say in one line what was done."""
+        """What was done, in one line, and what could not be."""
         protocol, ground = self.results.ground.protocol, self.results.ground
         tuned = f"tuned by {protocol.folds}-fold cross-validation" if protocol.tune else "not tuned"
         trees = f"{protocol.trees} trees" if protocol.trees else "200 to 500 trees"
@@ -206,6 +218,7 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
             f"see {len(ground.pages):,} of them, a quarter held out, {protocol.repeats} draws, {trees}, {tuned}; "
             f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}."
         ]
+        said += self.lacking()
         if not natural:
             said.append("NGBoost was left out (it is the extra `ngboost`); NNL-Poisson predicts the same mean.")
         return said
