@@ -105,8 +105,8 @@ class ClustersProtocol:
         if parsed.name not in CLS:
             return policy
         named = {"clusters": self.clusters} if self.clusters != 100 else {}
-        said = ", ".join(f"{name}={value}" for name, value in (named | dict(parsed.options) | options).items())
-        return f"{parsed.name}({said})" if said else parsed.name
+        options_text = ", ".join(f"{name}={value}" for name, value in (named | dict(parsed.options) | options).items())
+        return f"{parsed.name}({options_text})" if options_text else parsed.name
 
 
 @dataclass(frozen=True)
