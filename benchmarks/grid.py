@@ -1,6 +1,7 @@
 """Which policy wins where? Cycles of 1 to 28 days x budgets of 1 to 20% x pages fixed or with births and deaths.
 
-    python -m benchmarks.grid [--recording gitweb] [--sites 0.12] [--seed 1] [--out FILE.json] [--render FILE.json]
+    python -m benchmarks.grid [--recording gitweb] [--sites 0.12] [--cycles 1,7] [--budgets 0.01,0.05] [--fixed]
+                              [--seed 1] [--out FILE.json] [--render FILE.json]
 
 For each of four measures, `learned` with the objective of that measure beside every policy of OTHERS, on a share of the
 sites by a hash. Daily cycles crawl the last 57 days, longer ones the whole year. --out is written cell by cell, and
@@ -26,12 +27,12 @@ from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 
-CYCLES = (1.0, 7.0, 14.0, 28.0)
-BUDGETS = (0.01, 0.02, 0.05, 0.10, 0.20)
+CYCLES = "1,7,14,28"
+BUDGETS = "0.01,0.02,0.05,0.1,0.2"
 OBJECTIVES = {"ChangeRate": "changes", "Freshness": "freshness", "Age": "age", "NewLinks": "links"}
 OTHERS = ("age", "bayes", "cg", "nad", "freq", "sls", "lambdacrawl", "freshness-optimal", "nnl-av")
 MEASURES = make_measures(",".join(OBJECTIVES))
-SITES_SEED = 29
+SITES_SEED = 31
 DAILY_DAYS = 57.0
 
 
@@ -80,6 +81,9 @@ def main(argv: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--recording", type=Path, default=DATA / "gitweb")
     parser.add_argument("--sites", type=float, default=0.12, help="share of the sites")
+    parser.add_argument("--cycles", default=CYCLES, help="days")
+    parser.add_argument("--budgets", default=BUDGETS, help="shares of the pages")
+    parser.add_argument("--fixed", action="store_true", help="leave out the cells with births and deaths")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--render", type=Path)
@@ -94,7 +98,8 @@ def main(argv: Sequence[str] = ()) -> None:
     found: dict[str, Any] = {"sites": [], "cells": {}}
     if args.out is not None and args.out.exists():
         found = json.loads(args.out.read_text(encoding="utf-8"))
-    for cycle, budget, fixed in product(CYCLES, BUDGETS, (True, False)):
+    cycles, budgets = ([float(part) for part in text.split(",")] for text in (args.cycles, args.budgets))
+    for cycle, budget, fixed in product(cycles, budgets, (True,) if args.fixed else (True, False)):
         name = f"{cycle:g}d, {budget:.0%}, {'fixed' if fixed else 'births and deaths'}"
         if name in found["cells"]:
             continue
