@@ -12,6 +12,7 @@ from recrawl.errors import InputError
 log = logging.getLogger(__name__)
 
 EXTRAS = {
+    "psycopg": "postgres",
     "pyarrow": "recording",
     "scipy": "recording",
     "lightgbm": "learned",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recrawl.errors import InputError
-from recrawl.spans import at_of, budget_of, days_of, share_of
+from recrawl.spans import at_of, budget_of, days_of, local_of, share_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -177,12 +177,7 @@ def counted(count: int, thing: str) -> str:
 
 def moment(at: float | None, form: str = "%Y-%m-%d %H:%M %Z") -> str:
     """Return a time as people write it, in the local zone, which is named."""
-    if at is None:
-        return "never"
-    try:
-        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=at)).astimezone().strftime(form)
-    except (OverflowError, ValueError):
-        return f"day {at:g}"
+    return "never" if at is None else local_of(at, form)
 
 
 def to_second(at: float | None) -> str:

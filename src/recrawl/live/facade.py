@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from recrawl.clock import Clock, SystemClock
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
+from recrawl.extras import extras_named
 from recrawl.live import choice, settings_template
-from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
+from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, MEASURES, REPLAYED
 from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, one_line_errors
@@ -52,9 +53,15 @@ class Crawl:
         self._steered: tuple[str, Plan] | None = None
 
     @classmethod
-    def create(cls, path: str | Path, config: str | None = None, *, clock: Clock | None = None) -> Crawl:
-        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default."""
-        return cls(CrawlDirectory.init(Path(path), settings_template.TEMPLATE if config is None else config), clock)
+    def create(
+        cls, path: str | Path, config: str | None = None, *, store: str | None = None, clock: Clock | None = None
+    ) -> Crawl:
+        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default.
+
+        With `store` (postgresql://USER@HOST/DATABASE) it is kept in that database, which other machines can work on.
+        """
+        text = settings_template.TEMPLATE if config is None else config
+        return cls(CrawlDirectory.init(Path(path), settings_template.with_store(text, store)), clock)
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Clock | None = None) -> Crawl:
@@ -134,6 +141,10 @@ class Crawl:
         from recrawl.live.upgrade import upgrade
 
         self._close_session()
+        if self.directory.database is not None:
+            with extras_named():
+                from recrawl.live.postgres.store_postgres import upgrade_in
+            return upgrade_in(self.directory.database), FORMAT
         with self.directory.locked():
             return upgrade(self.directory.state), FORMAT
 
@@ -148,7 +159,7 @@ class Crawl:
             if alone:
                 stack.enter_context(self.directory.locked())
             stack.enter_context(one_line_errors(self.directory.state))
-            store = Store.open(self.directory.state)
+            store = self.directory.open_store()
             stack.callback(store.close)
             yield store
 
@@ -264,7 +275,7 @@ class Crawl:
     @contextmanager
     def reading(self) -> Iterator[Store]:
         """Open the store to read one moment of the crawl, whatever is recorded meanwhile."""
-        store = Store.open(self.directory.state, read_only=True)
+        store = self.directory.open_store(read_only=True)
         try:
             with one_line_errors(self.directory.state):
                 store.read_one_moment()
@@ -371,7 +382,7 @@ class Crawl:
     def learn(
         self,
         policies: str = CANDIDATES,
-        measure: str = LEARNT_BY,
+        measure: str | None = None,
         *,
         evolve: Any = None,
         every: Amount = None,
@@ -381,7 +392,8 @@ class Crawl:
     ) -> choice.PolicyChoice:
         """Replay the history under candidate policies and keep the best: what policy = "auto" means from now on.
 
-        It changes only if the best is significantly better, or with `anyway`; the choice's notes give the reason.
+        Best is by a measure of the crawl's own objective, unless another is named. It changes only if the best is
+        significantly better, or with `anyway`; the choice's notes give the reason.
 
         With `evolve` (EvolutionSettings), a formula bred on this history, models/evolved.json, is a candidate too.
         """

@@ -25,7 +25,7 @@ from recrawl.live.pruning import WASTED, prune
 from recrawl.live.recorder import Noted, Recorder, load_kernels
 from recrawl.live.segments import open_bodies, send
 from recrawl.live.signals import Heard, Signals
-from recrawl.live.store import Store, one_line_errors
+from recrawl.live.store import one_line_errors
 from recrawl.live.world import LiveWorld, StoppedError
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
@@ -68,7 +68,7 @@ class Session(OpenCrawl):
 
     def _open(self, stack: ExitStack) -> None:
         make_policy(self.policy_name, Setting(seed=self.settings.seed))  # says so at once if there is no such policy
-        self.store = Store.open(self.directory.state)
+        self.store = self.directory.open_store()
         stack.callback(self.store.close)
         with one_line_errors(self.directory.state):
             pages = self.store.load_index()

@@ -1,5 +1,11 @@
 """What `recrawl init` writes as recrawl.toml: every setting, the rarer ones as comments with their defaults."""
 
+from __future__ import annotations
+
+import json
+
+from recrawl.live.store_place import checked_url
+
 TEMPLATE = """# A recrawl crawl. Every setting not given here has its default; the lines that begin with # show it.
 
 [crawl]
@@ -96,3 +102,10 @@ min_delay_s = 1.0         # between two requests to a host
 # breaker_failures = 5            # in a row, then the host is left alone ...
 # breaker_s = 60.0                # ... this long, doubling up to max_backoff_s
 """
+
+
+def with_store(config: str, url: str | None) -> str:
+    """Return settings with a database in [store]; as they are where none is given."""
+    if url is None:
+        return config
+    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n"

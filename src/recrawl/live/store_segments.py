@@ -5,7 +5,7 @@ The table is made when a crawl first sends its bodies away, so that stores made 
 
 from __future__ import annotations
 
-import sqlite3
+from recrawl.live.store_database import Database
 
 SEGMENT_TABLE = """
 create table if not exists segments (      -- WARC files that are closed
@@ -20,7 +20,7 @@ create table if not exists segments (      -- WARC files that are closed
 class StoredSegments:
     """The table segments; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def make_segment_table(self) -> None:
         """Make the table where it is missing."""
@@ -28,9 +28,13 @@ class StoredSegments:
 
     def segments(self) -> dict[str, tuple[int, str, str]]:
         """Return bytes, SHA-256 and state of every segment; empty where the crawl keeps its bodies itself."""
-        known = self.db.execute("select 1 from sqlite_master where name = 'segments'").fetchone()
-        rows = [] if known is None else self.db.execute("select name, bytes, sha256, state from segments order by name")
+        if self._misses_segment_table():
+            return {}
+        rows = self.db.execute("select name, bytes, sha256, state from segments order by name")
         return {name: (size, digest, state) for name, size, digest, state in rows}
+
+    def _misses_segment_table(self) -> bool:
+        return self.db.execute("select 1 from sqlite_master where name = 'segments'").fetchone() is None
 
     def set_segment(self, name: str, size: int, digest: str, state: str) -> None:
         """Note a segment."""

@@ -133,7 +133,8 @@ def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     if count < len(rows):
         return rows
     longer = np.empty((2 * count, 4), dtype=np.int64)
-    longer[:count] = rows
+    for i in range(count):  # a slice would have numba compile the text of its error, a second of compiling
+        longer[i] = rows[i]
     return longer
 
 

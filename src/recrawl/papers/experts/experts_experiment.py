@@ -14,6 +14,7 @@ from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.measures.freshness import FreshnessEnd
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.work_engine import LOCAL
+from recrawl.papers.experts.batch_crawl import BatchCrawl, batch_crawl
 from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.experts_trials import TrialOutcome, run_protocol
 from recrawl.papers.experts.snapshots import Snapshots, behaviour_flips, snapshots_of
@@ -29,6 +30,7 @@ class ExpertsExperiment:
     outcomes: Sequence[TrialOutcome]
     crawls: Mapping[str, Comparison]
     left_out: Sequence[str] = ()  # protocols that could not be run, and why
+    batch: BatchCrawl | None = None  # the crawl by the models of Tables 1 to 3, of the first protocol
 
 
 def run_experiment(
@@ -49,19 +51,33 @@ def run_experiment(
             seen[protocol.step_days] = snapshots_of(recording, protocol.step_days, advance=advance)
         try:
             outcomes.append(run_protocol(recording, seen[protocol.step_days], protocol, advance))
-        except InputError as wrong:
+        except InputError as error:
             if len(protocols) == 1:
                 raise
-            left_out.append(f"{protocol.name} could not be run: {wrong}")
+            left_out.append(f"{protocol.name} could not be run: {error}")
     if not outcomes:
         raise InputError("; ".join(left_out))
+    batch = None
     if crawl_seeds:
+        try:
+            batch = _batch(seen, outcomes[0], crawl_seeds, advance)
+        except InputError as error:
+            left_out.append(f"no crawl by the models of Tables 1 to 3: {error}")
         first = seen[protocols[0].step_days]
         flips = behaviour_flips(first.changed(), first.there)  # of any change, which is what the crawls look for
         _, rows, _ = choose_pages(flips, protocols[0])
         sets = {"pages that pass the filter": first.pages[rows], "all pages with text": first.pages}
         crawls = run_crawls(recording, sets, CrawlSetting(seed=protocols[0].seed, repeats=crawl_seeds), advance, engine)
-    return ExpertsExperiment(outcomes, crawls, left_out)
+    return ExpertsExperiment(outcomes, crawls, left_out, batch)
+
+
+def _batch(seen: Mapping[float, Snapshots], outcome: TrialOutcome, seeds: int, advance: Advance) -> BatchCrawl:
+    """Crawl the pages that pass the filter by the models that predicted them."""
+    protocol = outcome.protocol
+    snapshots = seen[protocol.step_days]
+    changed = snapshots.changed(protocol.change, protocol.rule)
+    _, rows, _ = choose_pages(behaviour_flips(changed, snapshots.there), protocol)
+    return batch_crawl(snapshots.take(rows.astype(np.int64)), changed[rows], protocol, outcome.cost, seeds, advance)
 
 
 DIMENSIONS = ("expert-1d", "expert-2d", "expert-3d")

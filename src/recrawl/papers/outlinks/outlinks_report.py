@@ -137,6 +137,7 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
         "static_importance": {where: experiment.static_importance[where].features for where in WHERE},
         "history": {where: {s.name: _score(s) for s in experiment.history[where]} for where in WHERE},
         "history_importance": {where: experiment.history_importance[where].features for where in WHERE},
+        "place_of_related_change_rate": {where: experiment.history_importance[where].related_place for where in WHERE},
         "rankings": {
             where: {
                 r.name: {
@@ -159,14 +160,9 @@ def _score(score: Scores) -> dict[str, Any]:
     return {**score.values, "repeats": score.repeats, "learners": list(score.learners), "tuned": tuned}
 
 
-def _verdicts(experiment: OutlinksExperiment) -> dict[str, dict[str, bool | None]]:
-    """Claim -> sort of links -> whether it holds; null where that cannot be said."""
-    found: dict[str, dict[str, bool | None]] = {}
-    for where in WHERE:
-        for finding in findings(experiment, where):
-            known = finding.verdict != "too small to judge"
-            found.setdefault(finding.claim, {})[where] = finding.holds if known else None
-    return found
+def _verdicts(experiment: OutlinksExperiment) -> list[dict[str, Any]]:
+    """Every claim with its verdict and what was seen, by sort of links."""
+    return [{"links": where, **finding.to_dict()} for where in WHERE for finding in findings(experiment, where)]
 
 
 class OutlinksReport(PaperReport[OutlinksExperiment]):
