@@ -11,12 +11,16 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cycle import EveryPage, run_cycle
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
-from recrawl.fleet.planning import plan_shards
+from recrawl.evaluate.work_engine import open_engine
+from recrawl.fleet.planning import PlanRun, ShardedPlan, plan_shards
 from recrawl.fleet.shard_belief import ShardBelief
 from recrawl.fleet.shard_candidates import Candidates, Merge
 from recrawl.fleet.shard_files import ShardSet, shard_of
+from recrawl.fleet.shard_scoring import policy_for_shards
 from recrawl.fleet.shard_totals import total_of, totals_of_shard
+from recrawl.fleet.shard_training import ShardModel
 from recrawl.fleet.shard_writing import Snapshot, of_crawl, write_shards
 from recrawl.fleet.synthetic_shards import MadeUp, write_synthetic
 from recrawl.live.directory import CrawlDirectory
@@ -24,7 +28,9 @@ from recrawl.live.facade import Crawl
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.learned import Learned
+from recrawl.policies.learned.scouts import Scouting
 from recrawl.policy import Setting
+from recrawl.progress import silent
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
@@ -65,26 +71,33 @@ def test_learned_plans_the_same_in_any_number_of_shards(sharded: dict[int, Shard
     assert max(sites.values()) <= (cap or VISITS)
 
 
-def test_replayed_visits_give_what_learned_knows(tmp_path: Path) -> None:
-    """Histories and counts per group, replayed shard by shard, are those of the policy that made the visits."""
-    web = Recording.from_arrays(random_tables(300, 20.0, 5, sites=12))
-    world, policy = RecordedWorld(web), make_policy("learned", Setting(seed=1))
+def learned_crawl(cycles: int) -> tuple[Learned, Snapshot]:
+    """A crawl under `learned`, the next cycle open."""
+    web = Recording.from_arrays(random_tables(400, 20.0, 5, sites=12))
+    world, policy = RecordedWorld(web), make_policy("learned(explore=0.2)", Setting(seed=1))
     assert isinstance(policy, Learned)
     memory = world.memory(cycle_days=1.0, seed=1)
-    pages, cycles, outcomes = [], [], []
-    for cycle in range(1, 8):
+    paths = np.array([f"a{page % 7}/b{page % 60}/{page}.html" for page in range(400)], dtype=object)
+    memory.load_paths = lambda: paths
+    pages, numbers, outcomes = [], [], []
+    for cycle in range(1, cycles + 1):
         chooser = EveryPage(policy) if cycle < 3 else policy
         for visits in run_cycle(world, memory, chooser, len(memory) if cycle < 3 else 30, web.start + cycle):
             pages.append(visits.pages)
-            cycles.append(np.full(len(visits), cycle))
+            numbers.append(np.full(len(visits), cycle))
             outcomes.append(visits.outcome)
-    seen = Snapshot(
-        memory, [f"s{n}.example" for n in range(12)], np.full(300, "", dtype=object), np.asarray(web.page("path")),
-        np.concatenate(pages), np.concatenate(cycles), np.concatenate(outcomes), 8.0, 1, 8,
-    )  # fmt: skip
-    shards = write_shards(seen, tmp_path / "shards", 5, "a test")
     memory.begin_cycle()
-    policy.begin(memory, web.start + 8)
+    policy.begin(memory, web.start + cycles + 1)
+    domains = [f"s{n}.example" for n in range(12)]
+    seen = [np.concatenate(column) for column in (pages, numbers, outcomes)]
+    at = web.start + cycles + 1
+    return policy, Snapshot(memory, domains, paths, paths, seen[0], seen[1], seen[2], at, 1, cycles + 1)
+
+
+def test_replayed_visits_give_what_learned_knows(tmp_path: Path) -> None:
+    """Histories and counts per group, replayed shard by shard, are those of the policy that made the visits."""
+    policy, seen = learned_crawl(7)
+    shards = write_shards(seen, tmp_path / "shards", 5, "a test")
     belief, own = policy.belief, [name != "words" for name in FEATURES]
     for number in range(5):
         part = shards.memory(number)
@@ -92,11 +105,33 @@ def test_replayed_visits_give_what_learned_knows(tmp_path: Path) -> None:
         replayed.replay([belief.evidence.base] * 9, 8)
         known = np.flatnonzero(part.last_cycle >= 0)
         names, _ = shards.urls(number, known)
-        np.testing.assert_array_equal(
-            replayed.describe(known)[:, own], belief.describe(np.array(names, dtype=np.int64))[0][:, own]
-        )
+        rows, _ = belief.describe(np.array(names, dtype=np.int64))
+        np.testing.assert_array_equal(replayed.describe(known)[:, own], rows[:, own])
     totals = total_of((totals_of_shard((shards, number)) for number in range(5)), 8)
     assert totals.bases()[8] == pytest.approx(belief.evidence.base, rel=1e-5)
+
+
+@pytest.mark.parametrize(("cycles", "visits", "scouts"), [(2, 64, 0), (7, 64, 8), (9, 300, 38)])
+def test_with_one_model_shards_choose_as_learned_does(tmp_path: Path, cycles: int, visits: int, scouts: int) -> None:
+    """Given the model of the policy itself, the plan is what the policy chooses, rounds and scouts included."""
+    policy, seen = learned_crawl(cycles)
+    shards = write_shards(seen, tmp_path / "shards", 7, "a test")
+    belief, memory = policy.belief, seen.memory
+    bases = [belief.evidence.base] * (cycles + 2)
+    model = ShardModel(belief.prior.shape, belief.prior.strength, belief.prior.rates, belief.hazard, bases)
+    fresh = policy_for_shards("learned(explore=0.2)", 1)
+    assert isinstance(fresh, Learned)
+    with open_engine() as engine:
+        run = PlanRun(shards, engine, silent)
+        found = ShardedPlan(shards, "", run.by_model(fresh, "learned(explore=0.2)", model, visits, 0))
+    policy.scouting = Scouting(0.2)  # what scouts brought before is not known to shards
+    expected: list[int] = []
+    while len(expected) < visits:
+        pages = policy.choose(memory, visits - len(expected), seen.at)
+        memory.bars.page[pages] = Bar.UNDER_WAY
+        expected += pages.tolist()
+    assert len(policy.scouting._sent) == scouts
+    assert [visit.page for visit in found.visits()] == expected
 
 
 def test_a_live_crawl_in_shards(crawl: CrawlDirectory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,8 +20,9 @@ from recrawl.fleet.shard_candidates import Candidates, Merge
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_learned import LearnedTask, score_learned
 from recrawl.fleet.shard_scoring import ScoringTask, policy_for_shards, score_shard
+from recrawl.fleet.shard_scouts import ScoutCandidates, ScoutNeed, choose_scouts
 from recrawl.fleet.shard_totals import total_of, totals_of_shard
-from recrawl.fleet.shard_training import MOST_ROWS, SampleRows, Shares, rows_of_shard, train
+from recrawl.fleet.shard_training import MOST_ROWS, SampleRows, ShardModel, Shares, rows_of_shard, train
 from recrawl.policies.learned.learned import Learned
 from recrawl.policies.learned.rounds import spread
 from recrawl.progress import Advance, silent
@@ -79,7 +80,7 @@ def plan_shards(
         raise InputError(f"a cap of {per_site} visits per site is negative; 0 means no cap")
     made = policy_for_shards(policy, shards.seed)
     with open_engine(engine, jobs) as opened:
-        run = _Run(shards, opened, advance)
+        run = PlanRun(shards, opened, advance)
         if isinstance(made, Learned):
             chosen, notes = run.learned(made, policy, visits, per_site, rows)
         else:
@@ -88,7 +89,7 @@ def plan_shards(
 
 
 @dataclass
-class _Run:
+class PlanRun:
     """The steps of a plan on an engine."""
 
     shards: ShardSet
@@ -96,6 +97,7 @@ class _Run:
     advance: Advance
 
     def by_score(self, policy: str, visits: int, per_site: int) -> Candidates:
+        """Choose by a formula over a page's own columns."""
         merge = Merge(visits)
 
         def tasks() -> Iterator[ScoringTask]:
@@ -110,6 +112,7 @@ class _Run:
     def learned(
         self, policy: Learned, spec: str, visits: int, per_site: int, rows: int
     ) -> tuple[Candidates, tuple[str, ...]]:
+        """Train on a sample of all shards' visits, then choose."""
         count, shards = len(self.shards), self.shards
         parts = self.engine.ordered(totals_of_shard, ((shards, number) for number in range(count)))
         totals = total_of(parts, shards.cycle)
@@ -121,44 +124,64 @@ class _Run:
             self.advance(done, 2 * count, "reading visits")
         model = train(SampleRows.joined(samples), bases, shards.cycle, shards.seed)
         samples.clear()
-        shared = self.engine.share(model)
-        size = max(1, round(visits / policy.rounds))
+        notes = () if model.hazard.fault is None else (f"without trees: {model.hazard.fault}",)
+        return self.by_model(policy, spec, model, visits, per_site), notes
+
+    def by_model(self, policy: Learned, spec: str, model: ShardModel, visits: int, per_site: int) -> Candidates:
+        """Choose by a model that is trained."""
+        count, size = len(self.shards), max(1, round(visits / policy.rounds))
         reach = visits if per_site else visits + REACH * size
-        merge = Merge(reach)
-        task = partial(LearnedTask, shards, spec, shared, reach, per_site)
+        need = ScoutNeed(0, 0) if per_site else ScoutNeed.of(policy, visits, size)
+        merge, scouts = Merge(reach), list[ScoutCandidates]()
+        task = partial(LearnedTask, self.shards, spec, self.engine.share(model), reach, per_site, need)
 
         def tasks() -> Iterator[LearnedTask]:
             for number in range(count):
                 yield task(number, merge.floor)
 
-        for done, (_, found) in enumerate(self.engine.each(score_learned, tasks()), 1):
+        for done, (_, (found, more)) in enumerate(self.engine.each(score_learned, tasks()), 1):
             merge.add(found)
+            both = [old.joined(new) for old, new in zip(scouts, more, strict=True)] if scouts else list(more)
+            scouts = [each.best(need.most(kind)) for kind, each in enumerate(both)]
             self.advance(count + done, 2 * count, "scoring")
-        notes = () if model.hazard.fault is None else (f"without trees: {model.hazard.fault}",)
         order = merge.result()
-        return (order.take(slice(visits)) if per_site else in_rounds(order, policy, visits)), notes
+        return order.take(slice(visits)) if per_site else in_rounds(order, policy, visits, tuple(scouts))
 
 
-def in_rounds(order: Candidates, policy: Learned, visits: int) -> Candidates:
+def in_rounds(order: Candidates, policy: Learned, visits: int, scouts: tuple[ScoutCandidates, ...] = ()) -> Candidates:
     """Choose round after round as `Learned` does, without answers in between.
 
-    First visits come first; then a round takes at most so many pages of a site and of a directory.
+    First visits come first; then a round takes at most so many pages of a site and of a directory, and the first round
+    sends scouts in the place of its last pages.
     """
-    groups = _numbered(order)
+    groups = _numbered(order.shard, order.groups[:, :2])
+    place = order.shard.astype(np.int64) << 32 | order.row
     left = np.ones(len(order), dtype=np.bool_)
-    chosen: list[PageIds] = []
+    chosen: list[Candidates] = []
     budget, size = visits, max(1, round(visits / policy.rounds))
     rooms = np.array([policy.site_room, policy.place_room])
     none = np.zeros(int(groups.max(initial=-1)) + 1)
-    for number in range(1, len(order) + policy.rounds + 1):
-        take = budget if number >= policy.rounds else min(budget, size)
-        pages = _one_round(order, groups, left, none, rooms, take)
-        if not len(pages) or budget <= 0:
+    while budget > 0:
+        take = budget if len(chosen) + 1 >= policy.rounds else min(budget, size)
+        pages = order.take(_one_round(order, groups, left, none, rooms, take))
+        if scouts and not chosen:
+            pages = _with_scouts(pages, scouts, ScoutNeed.of(policy, visits, take))
+        if not len(pages):
             break
-        left[pages] = False
+        left &= ~np.isin(place, pages.shard.astype(np.int64) << 32 | pages.row)
         budget -= len(pages)
         chosen.append(pages)
-    return order.take(np.concatenate([np.empty(0, dtype=np.int64), *chosen]))
+    return Candidates.joined([order.take(slice(0)), *chosen])
+
+
+def _with_scouts(pages: Candidates, scouts: tuple[ScoutCandidates, ...], need: ScoutNeed) -> Candidates:
+    """Replace the last pages of a round, first visits apart, by scouts."""
+    first, taken = pages.take(~pages.has_copy), pages.take(pages.has_copy)
+    size = need.size - len(first)
+    if not size:
+        return pages
+    sent = choose_scouts(scouts, taken, min(need.count, size))
+    return Candidates.joined([first, taken.take(slice(size - len(sent))), sent])
 
 
 def _one_round(
@@ -176,12 +199,12 @@ def _one_round(
     return np.concatenate([first, spread(rest, groups, none, rooms, size - len(first))])
 
 
-def _numbered(order: Candidates) -> npt.NDArray[np.int64]:
+def _numbered(shard: npt.NDArray[np.int32], groups: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     """Number the groups of all shards together, level by level."""
-    out = np.empty((len(order), order.groups.shape[1]), dtype=np.int64)
+    out: npt.NDArray[np.int64] = np.empty(groups.shape, dtype=np.int64)
     start = 0
-    for level in range(out.shape[1]):
-        keys = order.shard.astype(np.int64) << 32 | order.groups[:, level].astype(np.int64)
+    for level in range(groups.shape[1]):
+        keys = shard.astype(np.int64) << 32 | groups[:, level].astype(np.int64)
         out[:, level] = np.unique(keys, return_inverse=True)[1] + start
         start = int(out[:, level].max(initial=start - 1)) + 1
     return out

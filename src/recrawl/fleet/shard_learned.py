@@ -11,10 +11,10 @@ from recrawl.fleet.shard_belief import ShardBelief, waited
 from recrawl.fleet.shard_candidates import Candidates, Floor, best_of
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_scoring import policy_for_shards
+from recrawl.fleet.shard_scouts import LEVELS, ScoutCandidates, ScoutNeed, scouts_of_shard
 from recrawl.fleet.shard_training import ShardModel
 from recrawl.policies.learned.belief import AT_ONCE
 from recrawl.policies.learned.learned import Learned
-from recrawl.policies.learned.places import PARENT, SITE
 from recrawl.policies.selection import rank_keys
 
 
@@ -27,12 +27,13 @@ class LearnedTask:
     model: Shared  # a ShardModel
     most: int
     site_cap: int
+    scouts: ScoutNeed
     number: int
     floor: Floor | None
 
 
-def score_learned(task: LearnedTask) -> Candidates:
-    """Return the shard's best pages with the groups that a round spreads visits over."""
+def score_learned(task: LearnedTask) -> tuple[Candidates, tuple[ScoutCandidates, ...]]:
+    """Return the shard's best pages with the groups that a round spreads visits over, and candidates for scouts."""
     shards, model = task.shards, task.model.load()
     assert isinstance(model, ShardModel)
     policy = policy_for_shards(task.policy, shards.seed)
@@ -50,5 +51,8 @@ def score_learned(task: LearnedTask) -> Candidates:
     if memory.importance is not None:
         worth *= memory.importance
     keys = rank_keys(worth, memory, ~has_copy)
-    groups = belief.places.ids[: len(memory), [SITE, PARENT]]
-    return best_of(task.number, memory, keys, chance, task.most, task.floor, groups)
+    groups = belief.places.ids[: len(memory)][:, LEVELS]
+    best = best_of(task.number, memory, keys, chance, task.most, task.floor, groups)
+    if not task.scouts.count:
+        return best, ()
+    return best, scouts_of_shard(task.number, memory, belief, pages, chance, worth, task.scouts)
