@@ -36,8 +36,9 @@ Place = tuple[str, int, int]  # file, offset, length
 class Bodies:
     """Appends response records to the newest file of a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "crawl") -> None:
         self.folder = folder
+        self._prefix = name  # of the files that are written here
         self._file: io.FileIO | None = None
         self._name = ""
         self._end = 0  # of the file, with what waits to be written
@@ -46,8 +47,10 @@ class Bodies:
     def open(self, ends: dict[str, int]) -> None:
         """Continue the newest file after its last known record; `ends` gives that place for every file."""
         self.folder.mkdir(exist_ok=True)
-        files = sorted(self.folder.glob("*.warc.gz"))
+        files = sorted(self.folder.glob(f"{self._prefix}-*.warc.gz"))
         for name, end in ends.items():
+            if not name.startswith(f"{self._prefix}-"):
+                continue  # another process writes it, perhaps elsewhere
             size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
             if size < end:
                 raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store has {end}")
@@ -63,7 +66,7 @@ class Bodies:
         return None
 
     def _start(self, number: int) -> None:
-        self._name = f"crawl-{number:05d}.warc.gz"
+        self._name = f"{self._prefix}-{number:05d}.warc.gz"
         self._file = (self.folder / self._name).open("xb", buffering=0)
         self._end = 0
         self.sync_folder()
@@ -93,7 +96,7 @@ class Bodies:
         assert self._file is not None, "open first"
         if self._end > MAX_FILE_BYTES:
             self.close()
-            self._start(int(self._name[6:11]) + 1)
+            self._start(int(self._name.removeprefix(f"{self._prefix}-")[:5]) + 1)
         record = packed or gzip_record(url, status, headers, body)
         offset, self._end = self._end, self._end + len(record)
         self._waiting.append(record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +92,8 @@ def asked(store: Store) -> dict[str, Any]:
             *("kept_bodies", "bodies", "templates", "hosts_of_disallowed", "leases", "next_lease_end", "last_cycle"),
         )
     }
-    calls |= {f"page_list {s} {w}": lambda s=s, w=w: store.page_list(sort=s, which=w) for s in SORTS for w in WHICH}
-    calls |= {f"pages_after {s}": lambda s=s: store.pages_after(None, contains="/n", sort=s) for s in KEYSETS}
+    calls |= {f"page_list {s} {w}": partial(store.page_list, sort=s, which=w) for s in SORTS for w in WHICH}
+    calls |= {f"pages_after {s}": partial(store.pages_after, None, contains="/n", sort=s) for s in KEYSETS}
     more: dict[str, Callable[[], Any]] = {
         "page_list": lambda: store.page_list(contains="a.ex", most=3),
         "sample": lambda: sorted(store.page_sample(2)),
