@@ -17,7 +17,7 @@ from psycopg import pq
 from psycopg.adapt import Dumper, Loader
 
 from recrawl.errors import StoreError, StoreLostError
-from recrawl.live.postgres.store_dialect import copied, translated
+from recrawl.live.postgres.store_dialect import at_once, copied, translated
 from recrawl.live.store_database import FoundRows
 
 CONNECT_S = 10
@@ -140,13 +140,17 @@ class PostgresDatabase:
             return self.connection.execute(translated(ask), values or None)
 
     def executemany(self, ask: str, rows: Iterable[Sequence[Any]]) -> FoundRows:
-        """Run a statement once per row; plain inserts by COPY."""
+        """Run a statement once per row; plain inserts by COPY, updates of pages by columns."""
         rows, cursor, copy = list(rows), self.connection.cursor(), copied(ask)
         with _one_line(self.url):
             if not rows:
                 return cursor
             if copy is None:
-                cursor.executemany(translated(ask), rows)
+                columns = at_once(ask)
+                if columns is None:
+                    cursor.executemany(translated(ask), rows)
+                else:
+                    cursor.execute(columns, [list(column) for column in zip(*rows, strict=True)])
                 return cursor
         self.copy_rows(copy[0], copy[1], rows)
         return cursor
