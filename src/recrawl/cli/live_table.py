@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.options import moment
+from recrawl.cli.options import counted, moment
 from recrawl.clock import DAY_S
 from recrawl.live.crawl_results import RunView
 from recrawl.live.feed import failure
@@ -77,7 +77,8 @@ class View(RunView):
             self._cycle, self._budget = running.cycle, running.budget - session.store.visits_in(running.cycle)
         self._pages, self._policy, self._next = len(session.store.index), repr(session.policy), "now"
         self._line(
-            f"cycle {self._cycle}: {self._budget} visits to make, {self._pages} pages known, policy {self._policy}"
+            f"cycle {self._cycle}: at most {counted(self._budget, 'visit')}, {counted(self._pages, 'page')} known, "
+            f"policy {self._policy}"
         )
 
     def visit(self, noted: Noted) -> None:
