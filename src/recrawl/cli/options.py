@@ -35,6 +35,12 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help=f"{what}; the results are the same (1)")
 
 
+def add_engine(parser: Any) -> None:
+    """Add --engine."""
+    help = "where to compute: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+    parser.add_argument("--engine", default="local", metavar="E", help=help)
+
+
 def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False) -> None:
     """Add the group of options for seed, jobs and output."""
     group = parser.add_argument_group("how fast, where to" if jobs else "where to")
@@ -81,7 +87,7 @@ def check_numbers(args: argparse.Namespace) -> None:
 def command(args: argparse.Namespace, verb: str) -> str:
     """Write the command that gives these results, without what does not matter for them."""
     words = ["recrawl", *verb.split(), str(args.data)]
-    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment")
+    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "engine", "experiment")
     for option, value in vars(args).items():
         if option in skip or value is None or value is False:
             continue

@@ -100,7 +100,7 @@ def _news(stories: Stories, leader: IntArray, lag: IntArray, steps: int, rng: np
                 count += 1
     for page in np.flatnonzero(lag > 0):
         taken = rng.random(steps) < stories.taken
-        heard = np.append(np.full(lag[page], NOBODY), news[leader[page], : steps - lag[page]])
+        heard = np.append(np.full(lag[page], NOBODY), news[leader[page]])[:steps]
         own = rng.random(steps) < stories.own
         news[page] = np.where(taken, heard, NOBODY)
         news[page, own] = count + np.arange(own.sum())
