@@ -65,7 +65,7 @@ def cycles(sheet: Sheet, comparison: Comparison) -> Figure:
         width=_smoothing(len(comparison.cycles)),
     )
     for axis in figure.axes:
-        axis.xaxis.get_major_locator().set_params(integer=True)
+        axis.locator_params(axis="x", integer=True)
     return figure
 
 
