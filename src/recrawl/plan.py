@@ -24,6 +24,9 @@ class Period(Protocol):
         """One day per page."""
 
 
+UNLIMITED = 2**31 - 1  # a budget that no cycle spends
+
+
 @dataclass(frozen=True)
 class Plan:
     """How a crawl is run. A float budget is a share of the pages, an int a number of visits; text ("7d", "5%") is read.
@@ -90,3 +93,12 @@ class Plan:
         """
         counted = held + min(waiting, max(held, MOST_WAITING))
         return self.budget if isinstance(self.budget, int) else max(1, round(self.budget * counted))
+
+
+def spent_text(visits: int, budget: int) -> str:
+    """Say how much of a budget was spent.
+
+    >>> spent_text(3, 10), spent_text(3, UNLIMITED)
+    ('3 of 10 visits', '3 visits, without a limit')
+    """
+    return f"{visits:,} visits, without a limit" if budget >= UNLIMITED else f"{visits:,} of {budget:,} visits"
