@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import schemathesis
 from hypothesis import HealthCheck, settings
 
 from recrawl.live.facade import Crawl
@@ -16,7 +17,6 @@ from recrawl.live.reported import Seen
 from recrawl.live.settings_template import TEMPLATE
 from support.served_crawls import served_here
 
-schemathesis = pytest.importorskip("schemathesis")
 FILE = Path(__file__).parents[2] / "docs" / "openapi.json"
 schema = schemathesis.openapi.from_path(FILE)
 
@@ -53,7 +53,7 @@ CHECKS = (
 )
 
 
-@schemathesis.serializer("application/x-ndjson")  # type: ignore[untyped-decorator]
+@schemathesis.serializer("application/x-ndjson")
 def lines(_: Any, value: Any) -> bytes:
     """One JSON object per line."""
     rows = value if isinstance(value, list) else [value]
@@ -70,7 +70,7 @@ def check(case: Any, address: str) -> None:
     case.call_and_validate(base_url=address, checks=checks, timeout=60)
 
 
-@schema.exclude(operation_id=JOBS).parametrize()  # type: ignore[untyped-decorator]
+@schema.exclude(operation_id=JOBS).parametrize()
 @FEW
 def test_no_request_breaks_the_server(case: Any, address: str) -> None:
     """Whatever the file allows, and much that it does not: every answer is one that the file promises."""
@@ -79,7 +79,7 @@ def test_no_request_breaks_the_server(case: Any, address: str) -> None:
     check(case, address)
 
 
-@schema.include(operation_id=JOBS).parametrize()  # type: ignore[untyped-decorator]
+@schema.include(operation_id=JOBS).parametrize()
 @FEW
 def test_no_request_breaks_the_jobs(case: Any, busy: str) -> None:
     """Jobs that a machine makes up begin, wait, are refused or too many; every job, there or not, can be asked for."""

@@ -119,7 +119,7 @@ def decisions(
     `ensembles`), then one row per expert; NaN where an expert page was not there.
     """
     draws = np.random.default_rng(seed).integers(0, train, (BAGS, train))  # of bagging
-    asked = np.asarray(steps, dtype=np.int64)
+    asked = np.ascontiguousarray(steps, dtype=np.int64)
     learnt = asked if learnt_at is None else np.full_like(asked, learnt_at)
     return _decide(council, asked, learnt, train, C, ensembles, draws)
 

@@ -13,6 +13,7 @@ from recrawl.evaluate.compare import Comparison, compare
 from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.evaluate.measures.freshness import FreshnessEnd
 from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.work_engine import LOCAL
 from recrawl.papers.experts.batch_crawl import BatchCrawl, batch_crawl
 from recrawl.papers.experts.experts_protocol import ExpertsProtocol, choose_pages
 from recrawl.papers.experts.experts_trials import TrialOutcome, run_protocol
@@ -33,9 +34,16 @@ class ExpertsExperiment:
 
 
 def run_experiment(
-    recording: Recording, protocols: Sequence[ExpertsProtocol], crawl_seeds: int, advance: Advance = silent
+    recording: Recording,
+    protocols: Sequence[ExpertsProtocol],
+    crawl_seeds: int,
+    advance: Advance = silent,
+    engine: str = LOCAL,
 ) -> ExpertsExperiment:
-    """Run every protocol; `crawl_seeds` is how often each crawl is repeated, 0 leaves the crawls out."""
+    """Run every protocol; `crawl_seeds` is how often each crawl is repeated, 0 leaves the crawls out.
+
+    Crawls run on the engine, with the same results.
+    """
     seen: dict[float, Snapshots] = {}
     outcomes, crawls, left_out = [], {}, list[str]()
     for protocol in protocols:
@@ -59,7 +67,7 @@ def run_experiment(
         flips = behaviour_flips(first.changed(), first.there)  # of any change, which is what the crawls look for
         _, rows, _ = choose_pages(flips, protocols[0])
         sets = {"pages that pass the filter": first.pages[rows], "all pages with text": first.pages}
-        crawls = run_crawls(recording, sets, CrawlSetting(seed=protocols[0].seed, repeats=crawl_seeds), advance)
+        crawls = run_crawls(recording, sets, CrawlSetting(seed=protocols[0].seed, repeats=crawl_seeds), advance, engine)
     return ExpertsExperiment(outcomes, crawls, left_out, batch)
 
 
@@ -92,7 +100,11 @@ class CrawlSetting:
 
 
 def run_crawls(
-    recording: Recording, sets: Mapping[str, IntArray], setting: CrawlSetting, advance: Advance = silent
+    recording: Recording,
+    sets: Mapping[str, IntArray],
+    setting: CrawlSetting,
+    advance: Advance = silent,
+    engine: str = LOCAL,
 ) -> dict[str, Comparison]:
     """Crawl each set of pages under every policy, with several seeds: how fresh copies are kept by visits to one page
     in ten each day (Fig 8 of Radinsky & Bennett 2013).
@@ -106,7 +118,7 @@ def run_crawls(
         plan = Plan(setting.cycle_days, _budget(part, setting.budget), setting.warmup, seed=setting.seed)
         measures = [FRESHNESS, *make_measures("ChangeRate")]
         chosen = [*COINS, *DIMENSIONS, *OTHERS]
-        out[name] = compare(part, chosen, measures, plan, repeats=setting.repeats, advance=advance)
+        out[name] = compare(part, chosen, measures, plan, repeats=setting.repeats, engine=engine, advance=advance)
     return out
 
 
