@@ -221,6 +221,7 @@ class LiveWorld:
         record, seen = judge_read(copy, result, validators, said, contents)
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
         packed = await self._packed(result) if keeps_body else b""
+        await self.recorder.prepare(record)
         self.recorder.add(Arrived(result, record, keeps_body, feeds, packed))
 
     def _keep_unreadable(self, result: FetchResult, digest: bytes) -> None:
