@@ -13,6 +13,7 @@ from recrawl.live.directory import CrawlDirectory
 from recrawl.recording.recording import Recording
 from recrawl.simulate.replay import ReplayServer
 from support import live_crawls as living
+from support.postgres_server import LocalServer, local_server
 from support.small_recordings import random_tables
 
 # The first example of a test may have to compile its kernels, so no example has a deadline. Where a change waits for
@@ -35,3 +36,10 @@ def web() -> Iterator[tuple[ReplayServer, living.Days]]:
 def crawl(web: tuple[ReplayServer, living.Days], tmp_path: Path) -> CrawlDirectory:
     """A crawl of that web, begun and not yet run."""
     return living.begun(tmp_path / "crawl", living.seeds(web[0]), living.settings())
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[LocalServer]:
+    """A PostgreSQL server, for tests that ask for one."""
+    with local_server() as server:
+        yield server

@@ -12,6 +12,7 @@ from recrawl.errors import InputError
 log = logging.getLogger(__name__)
 
 EXTRAS = {
+    "psycopg": "postgres",
     "pyarrow": "recording",
     "scipy": "recording",
     "lightgbm": "learned",
@@ -25,6 +26,9 @@ EXTRAS = {
     "grpc": "urlfrontier",
     "google": "urlfrontier",
     "ngboost": "ngboost",
+    "dask": "fleet",
+    "distributed": "fleet",
+    "obstore": "objects",
     "sentence_transformers": "embeddings",
 }
 

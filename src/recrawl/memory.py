@@ -111,6 +111,11 @@ class Memory:
         self._firsts = []
         self._admitted = None
 
+    def recount(self) -> None:
+        """Count the open cycle's visits to each site anew, for a memory that was read back in the middle of it."""
+        made = self.site[self.asked == self.cycle]
+        self._site_visits[:] = np.bincount(made, minlength=len(self._site_visits))
+
     def eligible(self) -> BoolArray:
         """Pages that may be visited now: known, not gone, not yet visited in this cycle, and nothing bars them.
 

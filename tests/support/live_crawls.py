@@ -10,7 +10,6 @@ import numpy as np
 
 from recrawl.clock import SystemClock
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.store import Store
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
@@ -65,7 +64,7 @@ def seeds(server: ReplayServer) -> list[str]:
 def begun(path: Path, urls: list[str], toml: str | None = None, at: float = 0.0) -> CrawlDirectory:
     """A new crawl with these pages."""
     directory = CrawlDirectory.init(path, toml or settings())
-    store = Store.open(directory.state)
+    store = directory.open_store()
     store.load_index()
     with store.transaction():
         store.add_pages(urls, [host_of(url) for url in urls], at)

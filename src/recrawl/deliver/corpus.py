@@ -41,7 +41,7 @@ def export_corpus(crawl: Path, dest: Path, form: str, since: str | None = None, 
     if form not in FORMATS:
         raise InputError(f"unknown format {form!r}: there are {', '.join(FORMATS)}")
     not_before = float("-inf") if since is None else day_since(since)
-    store = FeedStore(crawl / "state.sqlite")
+    store = FeedStore(crawl)
     _check(dest, force)
     part = dest.absolute().with_name(f".{dest.absolute().name}.{os.getpid()}.part")
     try:

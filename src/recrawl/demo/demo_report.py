@@ -56,7 +56,7 @@ def rows_of(judged: list[Judged]) -> list[dict[str, Any]]:
 def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
     """Render the page from the results and the learned policy's own crawl."""
     directory = CrawlDirectory.open(folder / judged[0].policy)
-    store = Store.open(directory.state, read_only=True)
+    store = directory.open_store(read_only=True)
     top = store.pages(PageFilter(limit=12))
     steps = timeline(directory, store, top[0]["page"], top[0]["url"]) if top else []
     store.close()

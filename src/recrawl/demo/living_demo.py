@@ -146,7 +146,7 @@ def _add_seeds(directory: CrawlDirectory, server: ReplayServer) -> None:
     recording = server.rendering.recording
     alive = np.flatnonzero(recording.born <= recording.start).tolist()
     urls = [normalise(server.rendering.url(page, server.port)) or "" for page in alive]
-    store = Store.open(directory.state)
+    store = directory.open_store()
     with store.transaction():
         store.add_pages(urls, [host_of(url) for url in urls], EPOCH_DAY)
     store.close()

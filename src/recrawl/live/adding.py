@@ -38,7 +38,7 @@ def checked(urls: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
 
 def queue(directory: CrawlDirectory, hrefs: Sequence[str], sitemaps: Sequence[str], at: float) -> None:
     """Queue pages and sitemaps for the process that runs the crawl; it adds them before its next cycle."""
-    store = Store.open(directory.state)
+    store = directory.open_store()
     try:
         with one_line_errors(directory.state), store.transaction():
             store.ask_for(hrefs, at)

@@ -17,6 +17,7 @@ MAX_NUMBER = 1e15
 ABOVE_ZERO = frozenset(
     {"max_body_bytes", "connect_timeout_s", "first_byte_timeout_s", "deadline_s", "max_robots_bytes", "connections"}
     | {"max_header_bytes", "max_headers", "max_field_bytes", "audit_every", "breaker_failures", "bomb_ratio"}
+    | {"segment_bytes", "segment_s"}
 )
 _HOST = re.compile(r"(\*\.)?[^\s/:*?#@\[\]]+|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:.]+")
 
@@ -41,13 +42,20 @@ class SettingsFile:
             raw = path.read_bytes()
             if len(raw) > MAX_BYTES:
                 raise InputError(f"{path}: {len(raw)} bytes are too many for settings")
-            text = raw.decode()
-            return cls(path, text, tomllib.loads(text))
+            return cls.of_text(path, raw.decode())
         except OSError as error:
             raise InputError(f"{path}: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    @classmethod
+    def of_text(cls, path: Path, text: str) -> SettingsFile:
+        """Parse the text of a settings file that is, or might be, at a path; InputError where that cannot be done."""
+        try:
+            return cls(path, text, tomllib.loads(text))
         except RecursionError:
             raise InputError(f"{path}: nested too deeply") from None
-        except ValueError as error:  # TOML, UTF-8, and numbers of thousands of digits
+        except ValueError as error:  # TOML, and numbers of thousands of digits
             raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
 
     def wrong(self, key: str, why: str) -> InputError:

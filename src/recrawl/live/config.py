@@ -11,12 +11,14 @@ from typing import Any
 from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
 from recrawl.live.checked_settings import SettingsFile
+from recrawl.live.remote_bodies import BodiesSettings, check_target
 from recrawl.live.site_settings import SiteSettings, check_certificate, read_headers, read_secret, read_sites
+from recrawl.live.store_place import StoreSettings, store_settings
 from recrawl.spans import budget_of, bytes_of, days_of
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import TrapSettings
 
-SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "deliver"}  # the last is read by recrawl.deliver
+SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "store", "bodies", "deliver"}
 STEERING = {"policy", "every", "budget", "discovery", "seed", "warmup", "site_cap", "signals"}
 
 
@@ -45,15 +47,17 @@ class CrawlConfig:
     sites: tuple[SiteSettings, ...] = ()
     keep: KeepSettings = field(default_factory=KeepSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    bodies: BodiesSettings = field(default_factory=BodiesSettings)
 
     def site(self, host: str) -> SiteSettings:
         """Return the settings of a host: the first [[site]] that names it."""
         return next((site for site in self.sites if site.holds_for(host)), SiteSettings())
 
 
-def load(path: Path) -> CrawlConfig:
-    """Read and check a recrawl.toml."""
-    file = SettingsFile.read(path)
+def load(path: Path, text: str | None = None) -> CrawlConfig:
+    """Read and check a recrawl.toml; or its `text`, as if it were there."""
+    file = SettingsFile.read(path) if text is None else SettingsFile.of_text(path, text)
     file.only("", file.tables, SECTIONS)
     crawl, scope = _steering(file), _scope(file)
     fetch = file.section(file.tables, "fetch")
@@ -75,7 +79,7 @@ def load(path: Path) -> CrawlConfig:
 
 
 def _limits(file: SettingsFile) -> dict[str, Any]:
-    """Read [keep] and [traps]."""
+    """Read [keep], [traps] and [store]."""
     table = file.section(file.tables, "keep")
     if isinstance(table.get("max_bytes"), str):
         try:
@@ -84,7 +88,19 @@ def _limits(file: SettingsFile) -> dict[str, Any]:
             raise file.wrong("keep.max_bytes", f"cannot be read: {wrong}") from None
     keep = KeepSettings(**file.values("keep.", table, KeepSettings, _names(KeepSettings)))
     traps = file.section(file.tables, "traps")
-    return {"keep": keep, "traps": TrapSettings(**file.values("traps.", traps, TrapSettings, _names(TrapSettings)))}
+    limits = TrapSettings(**file.values("traps.", traps, TrapSettings, _names(TrapSettings)))
+    return {"keep": keep, "traps": limits, "store": store_settings(file), "bodies": _bodies(file)}
+
+
+def _bodies(file: SettingsFile) -> BodiesSettings:
+    """Read [bodies]."""
+    table = file.section(file.tables, "bodies")
+    found = BodiesSettings(**file.values("bodies.", table, BodiesSettings, _names(BodiesSettings)))
+    if found.to and (fault := check_target(found.to)):
+        raise file.wrong("bodies.to", fault)
+    if found.credentials_file is not None:
+        read_secret(file, "bodies.credentials_file", found.credentials_file)
+    return found
 
 
 def _names(kind: Any) -> set[str]:

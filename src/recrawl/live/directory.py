@@ -1,4 +1,4 @@
-"""A crawl is a directory: recrawl.toml, state.sqlite, warc/, models/, reports/."""
+"""A crawl is a directory: recrawl.toml, state.sqlite (or a database instead), warc/, models/, reports/."""
 
 from __future__ import annotations
 
@@ -6,14 +6,28 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recrawl.errors import HeldError, StoreError
+from recrawl.extras import extras_named
 from recrawl.live.config import CrawlConfig, load
 from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
+from recrawl.live.store_place import StoreSettings, place_of
+
+if TYPE_CHECKING:
+    from recrawl.live.postgres.store_postgres import PostgresStore
 
 FOLDERS = ("warc", "models", "reports")
+
+
+def postgres() -> type[PostgresStore]:
+    """Return the store that is in PostgreSQL; one line says what to install where its driver is missing."""
+    with extras_named():
+        from recrawl.live.postgres.store_postgres import PostgresStore
+    return PostgresStore
 
 
 @dataclass(frozen=True)
@@ -29,28 +43,53 @@ class CrawlDirectory:
             raise StoreError(f"{path} is not a folder")
         if path.exists() and any(path.iterdir()):
             raise StoreError(f"{path} is not an empty folder")
+        directory, place = cls(path), StoreSettings()
+        if "[store]" in config:  # first: a database that cannot be used leaves no folder behind
+            place = load(path / "recrawl.toml", config).store
+            if place.url:
+                postgres().create_in(place, config)
         try:
             for folder in FOLDERS:
                 (path / folder).mkdir(parents=True)
             (path / "recrawl.toml").write_text(config)
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror}") from None
-        directory = cls(path)
         directory.config()
-        Store.create(directory.state).close()
+        if not place.url:
+            Store.create(directory.state).close()
         return directory
 
     @classmethod
     def open(cls, path: Path) -> CrawlDirectory:
         """Find an existing crawl."""
-        if not (path / "recrawl.toml").is_file() or not (path / "state.sqlite").is_file():
+        if not (path / "recrawl.toml").is_file():
+            raise StoreError(f"{path} is not a crawl: make one with `recrawl init {path}`")
+        if not (path / "state.sqlite").is_file() and not place_of(path).url:
             raise StoreError(f"{path} is not a crawl: make one with `recrawl init {path}`")
         return cls(path)
 
     @property
     def state(self) -> Path:
-        """The store."""
+        """The store's file, where it is one."""
         return self.path / "state.sqlite"
+
+    @cached_property
+    def database(self) -> StoreSettings | None:
+        """The database that holds the store; None: a file does."""
+        if not (self.path / "recrawl.toml").is_file():
+            return None
+        place = place_of(self.path)
+        return place if place.url else None
+
+    def open_store(self, *, read_only: bool = False) -> Store:
+        """Open the store; readers do not disturb the writer."""
+        if self.database is None:
+            return Store.open(self.state, read_only=read_only)
+        return postgres().open_in(self.database, read_only=read_only)
+
+    def open_reader(self) -> Store:
+        """Open the store to read from any thread, one at a time, without checking the whole of it."""
+        return Store.open_reader(self.state) if self.database is None else self.open_store(read_only=True)
 
     @property
     def warc(self) -> Path:
@@ -64,6 +103,12 @@ class CrawlDirectory:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let only one process at a time change the crawl; the lock ends with the process, however that ends."""
+        if self.database is not None:
+            with extras_named():
+                from recrawl.live.postgres.store_postgres import crawl_lock
+            with crawl_lock(self.database):
+                yield
+            return
         try:
             file = (self.path / ".lock").open("w")
         except OSError as error:
@@ -77,6 +122,10 @@ class CrawlDirectory:
 
     def is_locked(self) -> bool:
         """Whether a process holds the crawl now."""
+        if self.database is not None:
+            with extras_named():
+                from recrawl.live.postgres.store_postgres import is_crawled
+            return is_crawled(self.database)
         try:
             with self.locked():
                 return False

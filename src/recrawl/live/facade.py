@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from recrawl.clock import Clock, SystemClock
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
+from recrawl.extras import extras_named
 from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, MEASURES, REPLAYED
 from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
@@ -52,9 +53,15 @@ class Crawl:
         self._steered: tuple[str, Plan] | None = None
 
     @classmethod
-    def create(cls, path: str | Path, config: str | None = None, *, clock: Clock | None = None) -> Crawl:
-        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default."""
-        return cls(CrawlDirectory.init(Path(path), settings_template.TEMPLATE if config is None else config), clock)
+    def create(
+        cls, path: str | Path, config: str | None = None, *, store: str | None = None, clock: Clock | None = None
+    ) -> Crawl:
+        """Make a new crawl in a new or empty folder; `config` is the text of its recrawl.toml, if not the default.
+
+        With `store` (postgresql://USER@HOST/DATABASE) it is kept in that database, which other machines can work on.
+        """
+        text = settings_template.TEMPLATE if config is None else config
+        return cls(CrawlDirectory.init(Path(path), settings_template.with_store(text, store)), clock)
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Clock | None = None) -> Crawl:
@@ -134,6 +141,10 @@ class Crawl:
         from recrawl.live.upgrade import upgrade
 
         self._close_session()
+        if self.directory.database is not None:
+            with extras_named():
+                from recrawl.live.postgres.store_postgres import upgrade_in
+            return upgrade_in(self.directory.database), FORMAT
         with self.directory.locked():
             return upgrade(self.directory.state), FORMAT
 
@@ -148,7 +159,7 @@ class Crawl:
             if alone:
                 stack.enter_context(self.directory.locked())
             stack.enter_context(one_line_errors(self.directory.state))
-            store = Store.open(self.directory.state)
+            store = self.directory.open_store()
             stack.callback(store.close)
             yield store
 
@@ -233,12 +244,14 @@ class Crawl:
         budget: Amount = None,
         warmup: bool = False,
         now: bool = False,
+        planner_only: bool = False,
         view: RunView | None = None,
         stop_on_signals: bool = False,
     ) -> RunResult:
         """Crawl for some cycles, or for ever; each begins when it is due. With `warmup` every known page is visited.
 
-        With `now` the first cycle does not wait until it is due.
+        With `now` the first cycle does not wait until it is due. A crawl in a database is visited by its workers: one
+        within this process, which `planner_only` leaves out, and any number of others (`recrawl work`).
 
         With `stop_on_signals`, SIGINT and SIGTERM let the visits under way end and stop the run in order; the next run
         goes on where this one stopped.
@@ -250,7 +263,10 @@ class Crawl:
         if self._session is None or self._steered != (name, plan):
             self._close_session()
             stack = ExitStack() if self._held is None else self._held
-            self._session, self._steered = open_session(stack, self.directory, name, plan, self._clock), (name, plan)
+            self._session, self._steered = (
+                open_session(stack, self.directory, name, plan, self._clock, own_worker=not planner_only),
+                (name, plan),
+            )
         self._session.at_once = now
         try:
             return run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
@@ -264,7 +280,7 @@ class Crawl:
     @contextmanager
     def reading(self) -> Iterator[Store]:
         """Open the store to read one moment of the crawl, whatever is recorded meanwhile."""
-        store = Store.open(self.directory.state, read_only=True)
+        store = self.directory.open_store(read_only=True)
         try:
             with one_line_errors(self.directory.state):
                 store.read_one_moment()
@@ -278,6 +294,8 @@ class Crawl:
         running = self.is_held()
         with self.reading() as store:
             numbers = {**store.status(), "barred": store.count_barred()}
+            if self.directory.database is not None:
+                numbers["workers"] = _workers(store)
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
@@ -398,3 +416,11 @@ class Crawl:
             raise InputError(f"cannot export {what!r}: there are {', '.join(EXPORTS)}")
         with self.reading() as store:
             return EXPORTS[what](self.directory, store, Path(folder), force)
+
+
+def _workers(store: Store) -> list[dict[str, Any]]:
+    """Return the workers of a fleet that are alive."""
+    from recrawl.live.fleet.store_fleet import FleetTables
+    from recrawl.live.postgres.store_postgres import PostgresStore
+
+    return FleetTables(store.db).workers() if isinstance(store, PostgresStore) else []

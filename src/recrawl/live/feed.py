@@ -63,7 +63,7 @@ class EventFeed:
         self.wants = wants
         self.complete = complete
         self._by_cycle = complete or "cycle.done" in self.types
-        self.store = FeedStore(folder / "state.sqlite")
+        self.store = FeedStore(folder)
         self._contents: EventContents | None = None
         self._not_before = float("-inf")
         self._policies: dict[int, str | None] = {}

@@ -31,7 +31,7 @@ from recrawl.live.judge import validators_of
 from recrawl.live.open_crawl import OpenCrawl
 from recrawl.live.reported import Reported, Seen
 from recrawl.live.reporting import Reporting
-from recrawl.live.store import Store, one_line_errors
+from recrawl.live.store import one_line_errors
 from recrawl.live.store_leases import PlannedPage
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
@@ -63,7 +63,7 @@ class Planner(OpenCrawl):
         self._clock = clock or SystemClock()
         with ExitStack() as stack:
             stack.enter_context(self.directory.locked())
-            self.store = Store.open(self.directory.state)
+            self.store = self.directory.open_store()
             stack.callback(self.store.close)
             with one_line_errors(self.directory.state):
                 self.store.make_lease_tables()

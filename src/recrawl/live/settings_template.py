@@ -1,5 +1,11 @@
 """What `recrawl init` writes as recrawl.toml: every setting, the rarer ones as comments with their defaults."""
 
+from __future__ import annotations
+
+import json
+
+from recrawl.live.store_place import checked_url
+
 TEMPLATE = """# A recrawl crawl. Every setting not given here has its default; the lines that begin with # show it.
 
 [crawl]
@@ -36,6 +42,14 @@ deny = []                 # regular expressions of URLs never to visit
 [keep]
 # versions = 0            # bodies kept of each page, the newest; 0: all
 # max_bytes = 0           # bodies kept in all, such as "10GB"; the oldest go first; 0: no limit
+
+[bodies]
+# to = ""                 # where closed WARC files go: "s3://bucket/prefix" (extra `objects`) or "file:///folder"
+# endpoint = ""           # of an S3-compatible server; empty: AWS
+# region = "us-east-1"
+# credentials_file = ""   # a file with access key:secret key, mode 0600; without it AWS_* of the environment
+# segment_bytes = 256_000_000     # a file is closed at this size, ...
+# segment_s = 900.0               # ... or this long after it was begun
 
 [traps]                   # how many pages may be discovered
 # per_template = 10_000           # whose URLs have the same shape: /calendar/{n}/{n}
@@ -88,3 +102,10 @@ min_delay_s = 1.0         # between two requests to a host
 # breaker_failures = 5            # in a row, then the host is left alone ...
 # breaker_s = 60.0                # ... this long, doubling up to max_backoff_s
 """
+
+
+def with_store(config: str, url: str | None) -> str:
+    """Return settings with a database in [store]; as they are where none is given."""
+    if url is None:
+        return config
+    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n"

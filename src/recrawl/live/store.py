@@ -1,12 +1,12 @@
 """A crawl's store: one SQLite file that survives kill -9, read by others while one process writes.
 
 WAL with full sync: what a committed transaction recorded is on disk. The columns in memory are a cache of it and are
-rebuilt from the visits when a crawl starts. The tables are grouped by noun in the modules store_*.py.
+rebuilt from the visits when a crawl starts. The tables are grouped by noun in the modules store_*.py. The same
+statements run on PostgreSQL (recrawl.live.postgres).
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, starmap
@@ -21,9 +21,11 @@ from recrawl.live.store_bars import StoredBars
 from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_dashboard import StoredDashboard
+from recrawl.live.store_database import Database
 from recrawl.live.store_file import CHECKED_BYTES, LOOKED_AT_BYTES, check_file, connect, one_line_errors
 from recrawl.live.store_history import StoredHistory
 from recrawl.live.store_leases import StoredLeases
+from recrawl.live.store_segments import StoredSegments
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT, INDEXES, TABLES, TRIGGERS
 
@@ -31,18 +33,26 @@ if TYPE_CHECKING:  # readers of a store need no index: its kernels would cost th
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
 MANY = 200  # rows read at once
+NEW_HOST = (
+    "insert into hosts (host, name) select coalesce((select max(host) from hosts), 0) + 1, ?"
+    " where not exists (select 1 from hosts where name = ?)"
+)
 
 __all__ = ["Store", "one_line_errors"]
 
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("found_on", "i8")])
 
 
-class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases, StoredDashboard):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases, StoredDashboard, StoredSegments):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    db: Database
+    begin_writing = "begin immediate"
+    begin_reading = "begin"
+
+    def __init__(self, db: Database, path: Path | str) -> None:
         self.db = db
-        self.path = path
+        self.path = path  # of the file, or the database's address
         self._index: UrlIndex | None = None
         self._hosts: dict[str, int] = {}
 
@@ -61,10 +71,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         """Open an existing store; readers do not disturb the writer."""
         if not path.is_file():
             raise StoreError(f"{path} does not exist")
-        store = cls(connect(path, "ro" if read_only else "rw"), path)
+        db = connect(path, "ro" if read_only else "rw")
+        store = cls(db, path)
         try:
             with one_line_errors(path):
-                check_file(store.db, path, whole=LOOKED_AT_BYTES if read_only else CHECKED_BYTES)
+                check_file(db, path, whole=LOOKED_AT_BYTES if read_only else CHECKED_BYTES)
         except BaseException:
             store.close()
             raise
@@ -75,9 +86,10 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         """Open an existing store to read from any thread, one at a time, without checking the whole of it."""
         if not path.is_file():
             raise StoreError(f"{path} does not exist")
-        store = cls(connect(path, "ro", one_thread=False), path)
+        db = connect(path, "ro", one_thread=False)
+        store = cls(db, path)
         with one_line_errors(path):
-            check_file(store.db, path, whole=0)
+            check_file(db, path, whole=0)
             store.see_lease_tables()
         return store
 
@@ -96,7 +108,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
     def transaction(self) -> Iterator[None]:
         """All or nothing; on return it is on disk."""
         with one_line_errors(self.path):
-            self.db.execute("begin immediate")
+            self.db.execute(self.begin_writing)
             try:
                 yield
                 self.db.execute("commit")
@@ -108,7 +120,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
 
     def read_one_moment(self) -> None:
         """Read from now on what is recorded now, whatever is recorded meanwhile; for readers, until they close."""
-        self.db.execute("begin")
+        self.db.execute(self.begin_reading)
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -133,7 +145,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
 
     def page_rows(self, first: int, last: int) -> Rows:
         """Return the columns of PAGE_COLUMNS of the pages from `first` to before `last`, in their order."""
-        ask = "select url_hash, host, first_seen_at, ifnull(found_on, -1) from pages where page >= ? and page < ?"
+        ask = "select url_hash, host, first_seen_at, coalesce(found_on, -1) from pages where page >= ? and page < ?"
         return np.fromiter(self.db.execute(f"{ask} order by page", (first, last)), dtype=PAGE_COLUMNS)
 
     def add_pages(
@@ -196,7 +208,7 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
     def host(self, name: str) -> int:
         """Return the number of a host, adding it where it is new."""
         if name not in self._hosts:
-            self.db.execute("insert or ignore into hosts (name) values (?)", (name,))
+            self.db.execute(NEW_HOST, (name, name))
             self._hosts[name] = int(self.db.execute("select host from hosts where name = ?", (name,)).fetchone()[0])
         return self._hosts[name]
 

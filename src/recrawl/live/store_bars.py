@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 
 from recrawl.eligibility import Bar
+from recrawl.live.store_database import Database
 
 LASTING = (Bar.PAUSED, Bar.HOST_DOWN)  # reasons of a host that outlast a cycle
 
@@ -13,7 +13,7 @@ LASTING = (Bar.PAUSED, Bar.HOST_DOWN)  # reasons of a host that outlast a cycle
 class StoredBars:
     """The tables barred, host_bars and asked_for; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def meta(self, key: str) -> str | None:
         """Return what is noted under a name; None: nothing."""
@@ -104,7 +104,7 @@ class StoredBars:
         for reason, count in self.db.execute("select reason, count(*) from barred group by reason"):
             counts[Bar(reason)] += count
         by_host = (
-            "select b.reason, sum(h.pages - ifnull(x.n, 0)) from host_bars b join hosts h using (host) left join"
+            "select b.reason, sum(h.pages - coalesce(x.n, 0)) from host_bars b join hosts h using (host) left join"
             " (select host, count(*) as n from barred cross join pages using (page)"  # in this order
             "  where host in (select host from host_bars) group by host) x using (host) group by b.reason"
         )

@@ -7,13 +7,14 @@ the versions between. Blobs have tables of their own, so that reading the counts
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
+from recrawl.live.store_database import Database
 
 MANY = 200  # rows asked for at once
 SCAN = 2_000  # from so many rows on, the whole table is read
@@ -90,7 +91,7 @@ class KeptContents(NamedTuple):
 class StoredContents:
     """The tables of CONTENT_TABLES; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def add_contents(self, rows: Sequence[tuple[int, int, KeptContents]]) -> None:
         """Keep the contents of versions: visit, page, contents."""
@@ -130,7 +131,7 @@ class StoredContents:
 
     def contents(self, visits: Sequence[int]) -> Rows:
         """Return columns of CONTENT_COLUMNS of these versions, as far as they are known, by visit."""
-        columns = f"visit, {', '.join(COUNTS)}, ifnull(cosine, 1) from contents"
+        columns = f"visit, {', '.join(COUNTS)}, coalesce(cosine, 1) from contents"
         if len(visits) < SCAN:
             return np.fromiter(self._rows(f"{columns} where visit", sorted(visits)), dtype=CONTENT_COLUMNS)
         rows = np.fromiter(self.db.execute(f"select {columns} order by visit"), dtype=CONTENT_COLUMNS)

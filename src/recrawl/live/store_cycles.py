@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from recrawl.columns import PageIds
+from recrawl.live.store_database import Database
 
 
 class RunningCycle(NamedTuple):
@@ -22,14 +22,12 @@ class RunningCycle(NamedTuple):
 class StoredCycles:
     """The tables cycles and plan; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def latest_at(self) -> float | None:
         """When the last visit was made or the last cycle was due, whichever is later; None before the first visit."""
-        row = self.db.execute(
-            "select max((select max(last_visit_at) from pages), (select max(at) from cycles))"
-        ).fetchone()
-        return None if row[0] is None else float(row[0])
+        row = self.db.execute("select (select max(last_visit_at) from pages), (select max(at) from cycles)").fetchone()
+        return None if None in row else float(max(row))
 
     def last_due_at(self) -> float | None:
         """When the visits of the last cycle were due; None before the first cycle."""

@@ -5,8 +5,9 @@ Every question reads a bounded number of rows, so it takes milliseconds however 
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any, NamedTuple
+
+from recrawl.live.store_database import Database
 
 RECENT = 20_000  # visits that count as the last ones
 SCANNED = 200_000  # pages that a search by a part of the URL reads at most
@@ -23,7 +24,7 @@ _HOST = (
     *("signals_true", "signals_false", "reason"),
 )
 _WHICH = {
-    "all": "1",
+    "all": "1 = 1",
     "changed": "last_change_at is not null",
     "gone": "gone = 1",
     "unvisited": "visits = 0",
@@ -43,13 +44,13 @@ class PageList(NamedTuple):
 class StoredDashboard:
     """Questions of the dashboard and of metrics."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def hosts_at_work(self, most: int = 500, contains: str = "") -> list[dict[str, Any]]:
         """Return the hosts with the most pages: counters, politeness state as JSON, and why they are barred."""
         rows = self.db.execute(
             f"select {', '.join(_HOST)} from hosts left join host_bars using (host)"
-            " where pages > 0 and (? = '' or instr(name, ?)) order by pages desc, name limit ?",
+            " where pages > 0 and (? = '' or instr(name, ?) > 0) order by pages desc, name limit ?",
             (contains, contains, most),
         )
         return [dict(zip(_HOST, row, strict=True)) for row in rows]
@@ -57,7 +58,7 @@ class StoredDashboard:
     def host_states(self) -> dict[int, int]:
         """Count hosts by why they are barred; 0: they are not."""
         among = "hosts left join host_bars using (host) where pages > 0"
-        return dict(self.db.execute(f"select ifnull(reason, 0), count(*) from {among} group by 1").fetchall())
+        return dict(self.db.execute(f"select coalesce(reason, 0), count(*) from {among} group by 1").fetchall())
 
     def page_list(
         self, *, contains: str = "", which: str = "all", sort: str = "changes", after: str = "", most: int = 50
@@ -75,13 +76,13 @@ class StoredDashboard:
             f"select {', '.join(_PAGE)} from pages where {' and '.join(where)} order by {column} {order}, page limit ?"
         )
         found = self.db.execute(
-            f"select * from ({ask}) where ? = '' or instr(url, ?) limit ?",
+            f"select * from ({ask}) as piece where ? = '' or instr(url, ?) > 0 limit ?",
             [*values, SCANNED, contains, contains, most + 1],
         ).fetchall()
         rows = [dict(zip(_PAGE, row, strict=True)) for row in found[:most]]
         more = len(found) > most
         whole = (
-            more or not contains or self.db.execute("select ifnull(max(page), 0) from pages").fetchone()[0] < SCANNED
+            more or not contains or self.db.execute("select coalesce(max(page), 0) from pages").fetchone()[0] < SCANNED
         )
         return PageList(rows, f"{rows[-1][column]!r}.{rows[-1]['page']}" if more else None, whole)
 
@@ -92,14 +93,17 @@ class StoredDashboard:
     def failures_lately(self) -> list[tuple[str, str, float, int, str]]:
         """Return failed visits among the last ones: URL, host, time, status, why; the newest first."""
         return self.db.execute(
-            "select url, name, v.at, status, ifnull(note, '') from visits v join pages using (page) join hosts using"
+            "select url, name, v.at, status, coalesce(note, '') from visits v join pages using (page) join hosts using"
             " (host) where visit > (select max(visit) from visits) - ? and outcome = 4 order by visit desc",
             (RECENT,),
         ).fetchall()
 
     def feeds_known(self, most: int = 500) -> list[tuple[str, str, float | None, int | None, int]]:
         """Return sitemaps and feeds: host, URL, when it changed as its index says, cycle last read, cycles to wait."""
-        ask = "select host, url, said_at, asked_cycle, wait_cycles from feeds order by asked_cycle desc, url limit ?"
+        ask = (
+            "select host, url, said_at, asked_cycle, wait_cycles from feeds"
+            " order by asked_cycle desc nulls last, url limit ?"
+        )
         return self.db.execute(ask, (most,)).fetchall()
 
     def signal_trust(self, most: int) -> list[tuple[str, int, int]]:
@@ -116,12 +120,12 @@ class StoredDashboard:
 
     def newest_visit(self) -> int:
         """Return the number of the last visit; 0: there is none."""
-        return int(self.db.execute("select ifnull(max(visit), 0) from visits").fetchone()[0])
+        return int(self.db.execute("select coalesce(max(visit), 0) from visits").fetchone()[0])
 
     def answers_after(self, visit: int) -> list[tuple[float, int, str]]:
         """Return how long each answer after a visit took, what it was and its note, of the last visits."""
-        ask = "select elapsed_s, outcome, ifnull(note, '') from visits where visit > max(?, ?)"
-        return self.db.execute(ask, (visit, self.newest_visit() - RECENT)).fetchall()
+        ask = "select elapsed_s, outcome, coalesce(note, '') from visits where visit > ?"
+        return self.db.execute(ask, (max(visit, self.newest_visit() - RECENT),)).fetchall()
 
     def page_sample(self, step: int) -> list[tuple[int, int, int, float, float]]:
         """Return every step-th page that has a copy: host, visits, changes, first seen, last visit."""

@@ -5,13 +5,12 @@ Every query is a transaction of its own, so a reader that is slow never keeps SQ
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from recrawl.errors import StoreError
-from recrawl.live.store_file import check_file, connect, one_line_errors
+from recrawl.live.store_file import one_line_errors
+from recrawl.live.store_place import open_to_read
 
 Place = tuple[str, int, int]  # file, offset, length
 CHANGED, FIRST, GONE, FAILED = 1, 2, 3, 4  # of recrawl.visits.Outcome, which would import numpy
@@ -65,19 +64,10 @@ class CorpusRow(NamedTuple):
 
 
 class FeedStore:
-    """Read-only queries of the feed on state.sqlite; nothing slow is imported."""
+    """Read-only queries of the feed; nothing slow is imported."""
 
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise StoreError(f"{path.parent} is not a crawl: make one with `recrawl init {path.parent}`")
-        self.path = path
-        self.db: sqlite3.Connection = connect(path, "ro")
-        try:
-            with one_line_errors(path):
-                check_file(self.db, path, whole=0)
-        except BaseException:
-            self.db.close()
-            raise
+    def __init__(self, folder: Path) -> None:
+        self.db, self.path = open_to_read(folder)
 
     def close(self) -> None:
         """Close the file."""

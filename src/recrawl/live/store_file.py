@@ -23,7 +23,7 @@ _SAID = {
 
 
 @contextmanager
-def one_line_errors(path: Path) -> Iterator[None]:
+def one_line_errors(path: Path | str) -> Iterator[None]:
     """Raise SQLite's errors as a StoreError of one line."""
     try:
         yield

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any, NamedTuple
 
+from recrawl.live.store_database import Database
 from recrawl.visits import Outcome
 
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 PAGE = ("page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
 FEW = 5_000  # pages that are sorted rather than met in their order
+ALL = 1 << 62  # as a limit: none
 SORTS = {  # by the indexes of storeschema; equal ones in the order of the pages or back
     "url": "url",
     "visits": "visits desc, page",
     "changes": "changes desc, page",
-    "last": "last_visit_at desc, page desc",
-    "waiting": "last_visit_at, page",
+    "last": "last_visit_at desc nulls last, page desc",
+    "waiting": "last_visit_at nulls first, page",
 }
 KEYSETS = {  # what each order goes by, the smallest first; equal ones by the page's number
     "page": "p.page",
     "url": "p.url",
     "visits": "-count(v.visit)",
-    "changes": f"-coalesce(sum(v.outcome = {int(Outcome.CHANGED)}), 0)",
+    "changes": f"-count(*) filter (where v.outcome = {int(Outcome.CHANGED)})",
     "last": "-coalesce(max(v.at), -1.0)",
     "waiting": "coalesce(max(v.at), -1.0)",
 }
@@ -41,12 +42,12 @@ class PageFilter(NamedTuple):
 class StoredHistory:
     """Read-only queries over all pages and visits."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def status(self) -> dict[str, Any]:
         """Count pages, hosts, copies, visits by outcome and links, and describe the last cycle: from counters."""
         counted = ("pages", "fetched", "links", *OUTCOMES)
-        sums = ", ".join(f"ifnull(sum({name}), 0)" for name in counted)
+        sums = ", ".join(f"coalesce(sum({name}), 0)" for name in counted)
         row = self.db.execute(f"select count(*), {sums} from hosts").fetchone()
         hosts, counts = row[0], dict(zip(counted, row[1:], strict=True))
         return {
@@ -80,23 +81,23 @@ class StoredHistory:
         contains, changed, since, sort, limit = wanted
         where, values, order = [], list[object](), SORTS[sort]
         if contains:
-            where, values = ["instr(url, ?)"], [contains]
+            where, values = ["instr(url, ?) > 0"], [contains]
         if changed:
             where.append("+changes > 0")
         if since is not None:
             last = "last_change_at" if changed else "last_visit_at"
-            ask = f"select count(*) from (select 1 from pages where {last} >= ? limit {FEW})"
+            ask = f"select count(*) from (select 1 from pages where {last} >= ? limit {FEW}) as piece"
             few = self._one(ask, since) < FEW
             where.append(f"{'' if few else '+'}{last} >= ?")
             values.append(since)
             order = f"+{order}" if few else order
         asked = f" where {' and '.join(where)}" if where else ""
         rows = self.db.execute(
-            f"select {', '.join(PAGE)} from pages{asked} order by {order} limit ?", (*values, limit or -1)
+            f"select {', '.join(PAGE)} from pages{asked} order by {order} limit ?", (*values, limit or ALL)
         )
         return [{**dict(zip(PAGE, row, strict=True)), "title": row[2] or ""} for row in rows]
 
-    def cycles(self, limit: int = -1) -> list[dict[str, Any]]:
+    def cycles(self, limit: int = ALL) -> list[dict[str, Any]]:
         """Return the cycles, the newest first, with their visits by outcome."""
         names = ("cycle", "at", "budget", "policy", "done", *OUTCOMES)
         rows = self.db.execute(f"select {', '.join(names)} from cycles order by cycle desc limit ?", (limit,))
@@ -113,15 +114,16 @@ class StoredHistory:
         some = f"limit {int(limit)}" if sort == "page" else ""
         counted = (
             f"select {KEYSETS[sort]} as key, p.page, p.url, coalesce(p.title, '') as title, count(v.visit) as visits,"
-            f" coalesce(sum(v.outcome = {int(Outcome.CHANGED)}), 0) as changes, max(v.at) as last_visit_at,"
+            f" count(*) filter (where v.outcome = {int(Outcome.CHANGED)}) as changes, max(v.at) as last_visit_at,"
             f" max(case when v.outcome = {int(Outcome.CHANGED)} then v.at end) as last_change_at,"
-            f" coalesce(max(v.outcome = {int(Outcome.GONE)}), 0) as gone from (select page, url, title from pages"
-            f" where page > ? and (instr(url, ?) or ? = '') order by page {some}) p"
-            " left join visits v on v.page = p.page group by p.page"
+            f" max(case when v.outcome = {int(Outcome.GONE)} then 1 else 0 end) as gone"
+            " from (select page, url, title from pages"
+            f" where page > ? and (instr(url, ?) > 0 or ? = '') order by page {some}) p"
+            " left join visits v on v.page = p.page group by p.page, p.url, p.title"
         )
         beyond = "" if after is None else "where (key, page) > (?, ?)"
         rows = self.db.execute(
-            f"select * from ({counted}) {beyond} order by key, page limit ?",
+            f"select * from ({counted}) as counted {beyond} order by key, page limit ?",
             (first, contains, contains, *(after or ()), limit),
         ).fetchall()
         names = ("key", "page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
@@ -129,7 +131,7 @@ class StoredHistory:
 
     def url_like(self, part: str) -> str | None:
         """Return the shortest URL that contains a text."""
-        ask = "select url from pages where instr(url, ?) order by length(url) limit 1"
+        ask = "select url from pages where instr(url, ?) > 0 order by length(url) limit 1"
         row = self.db.execute(ask, (part,)).fetchone()
         return None if row is None else str(row[0])
 
@@ -163,7 +165,8 @@ class StoredHistory:
         """Return every page ever seen: page, host, URL, first answer, when found gone, words of the first version."""
         return self.db.execute(
             "select p.page, p.host, p.url, min(v.at), max(case when v.outcome = ? then v.at end),"
-            " (select max(n.words, 0) from versions n where n.page = p.page order by n.visit limit 1)"
+            " (select case when n.words > 0 then n.words else 0 end from versions n where n.page = p.page"
+            " order by n.visit limit 1)"
             " from pages p join visits v on v.page = p.page where v.outcome <> ?"
             " group by p.page having min(v.outcome) < ? order by p.page",
             (int(Outcome.GONE), int(Outcome.FAILED), int(Outcome.GONE)),
@@ -172,7 +175,8 @@ class StoredHistory:
     def changes(self) -> list[tuple[int, float, float, int, int, int, int, int]]:
         """Return every change found: page, at, size, new internal and external links, words and bytes, and visit."""
         return self.db.execute(
-            "select v.page, at, change_size, new_internal, new_external, max(ifnull(words, 0), 0), body_bytes, v.visit"
+            "select v.page, at, change_size, new_internal, new_external,"
+            " case when words > 0 then words else 0 end, body_bytes, v.visit"
             " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
             (int(Outcome.CHANGED),),
         ).fetchall()

@@ -5,11 +5,11 @@ The tables are made when a planner first opens the crawl, so that stores made be
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from recrawl.live.store_contents import StoredContents
+from recrawl.live.store_database import Database
 from recrawl.live.store_visits import VisitRecord
 
 LEASE_TABLES = """
@@ -54,7 +54,7 @@ class PlannedCycle(NamedTuple):
 class StoredLeases(StoredContents):
     """The tables leases and requests, and the plan as planners use it; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
     own_lease_tables = False  # a reader's, empty, since the file had none
 
     def make_lease_tables(self) -> None:
@@ -132,7 +132,7 @@ class StoredLeases(StoredContents):
         """How much of a cycle's budget is taken: visits made, pages chosen and not visited yet, and live leases."""
         ask = (
             "select (select count(*) from visits where cycle = :cycle) + (select count(*) from ("
-            "select page from plan where cycle = :cycle union select page from leases)"
+            "select page from plan where cycle = :cycle union select page from leases) as chosen"
             " where page not in (select page from visits where cycle = :cycle))"
         )
         return int(self.db.execute(ask, {"cycle": cycle}).fetchone()[0])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 
+from recrawl.live.store_database import Database
 from recrawl.visits import Outcome
 
 PER_HOST = 1_000  # sitemaps and feeds that are kept for a host
@@ -13,7 +13,7 @@ PER_HOST = 1_000  # sitemaps and feeds that are kept for a host
 class StoredSignals:
     """The tables feeds, announced and templates; writing is within a transaction."""
 
-    db: sqlite3.Connection
+    db: Database
 
     def add_feeds(self, feeds: Sequence[tuple[str, str, float | None]]) -> None:
         """Note sitemaps and feeds: host, URL, when it changed as its index says."""
@@ -34,7 +34,8 @@ class StoredSignals:
         """Return the sitemaps and feeds to ask in this cycle: URL, host, validators, cycles to wait."""
         return self.db.execute(
             "select url, host, validators, wait_cycles from feeds where asked_cycle is null or asked_cycle < ? and"
-            " (asked_cycle + wait_cycles <= ? or said_at is not read_said_at) order by asked_cycle, url limit ?",
+            " (asked_cycle + wait_cycles <= ? or said_at is not read_said_at)"
+            " order by asked_cycle nulls first, url limit ?",
             (cycle, cycle, most),
         ).fetchall()
 

@@ -83,6 +83,10 @@ class Copy(NamedTuple):
 class StoredVisits(StoredSignals, StoredContents):
     """The tables visits, versions, links and first_links; writing is within a transaction."""
 
+    def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Yield the rows of an answer that may be too large for memory."""
+        return iter(self.db.execute(ask, values))
+
     def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> int:
         """Record visits, their versions and what the pages' rows should now say; return the first visit's number."""
         first = int(self.db.execute("select coalesce(max(visit), 0) + 1 from visits").fetchone()[0])
@@ -169,11 +173,11 @@ class StoredVisits(StoredSignals, StoredContents):
         Those of one page, or of all; a link that went and came back is there more than once.
         """
         where, key = ("", ()) if page is None else (" where page = ?", (page,))
-        packed = self.db.execute(f"select page, first_seen_at, links from first_links{where} order by page", key)
+        packed = self._stream(f"select page, first_seen_at, links from first_links{where} order by page", key)
         for source, at, text in packed:
             yield from ((source, *row) for row in unpack_links(at, text))
         columns = "page, target, target_page, internal, anchor"
-        yield from self.db.execute(
+        yield from self._stream(
             f"select {columns}, first_seen_at, gone_at from links{where} order by page, target", key
         )
         yield from self.db.execute(
@@ -184,9 +188,10 @@ class StoredVisits(StoredSignals, StoredContents):
 
     def visits_in_order(self) -> Iterator[Rows]:
         """Yield all visits in their order, columns of VISIT_COLUMNS; the visits of one piece are of one cycle."""
-        cursor = self.db.execute(
+        cursor = self._stream(
             "select v.visit, v.cycle, v.page, v.at, v.outcome, v.new_internal, v.new_external, v.change_size,"
-            f" ifnull(n.words, -1), {NOT_TOLD} from visits v left join versions n on n.visit = v.visit order by v.visit"
+            f" coalesce(n.words, -1), {NOT_TOLD} from visits v"
+            " left join versions n on n.visit = v.visit order by v.visit"
         )
         while True:
             rows = np.fromiter(islice(cursor, CHUNK), dtype=VISIT_COLUMNS)
@@ -214,7 +219,7 @@ class StoredVisits(StoredSignals, StoredContents):
 
     def kept_bodies(self) -> Iterator[tuple[int, str, float, Place]]:
         """Yield the versions whose bodies were kept, by page and time: page, URL, when, where."""
-        rows = self.db.execute(
+        rows = self._stream(
             "select n.page, url, at, warc, offset, length from versions n join visits v using (visit)"
             " join pages p on p.page = n.page where warc is not null order by n.page, visit"
         )
@@ -230,7 +235,7 @@ class StoredVisits(StoredSignals, StoredContents):
 
     def bytes_in(self, name: str) -> int:
         """How many bytes of a WARC file are referenced."""
-        ask = "select ifnull(sum(length), 0) from versions where warc = ?"
+        ask = "select coalesce(sum(length), 0) from versions where warc = ?"
         return int(self.db.execute(ask, (name,)).fetchone()[0])
 
     def places_in(self, name: str) -> list[tuple[int, int]]:
@@ -252,13 +257,13 @@ class StoredVisits(StoredSignals, StoredContents):
         forget = "update versions set warc = null, offset = null, length = null where visit in"
         count = 0
         if versions:
-            ask = f"{forget} (select visit from ({kept}) where age > ?)"
+            ask = f"{forget} (select visit from ({kept}) as aged where age > ?)"
             count += self.db.execute(ask, (versions,)).rowcount
         if max_bytes:
-            total = int(self.db.execute("select ifnull(sum(length), 0) from versions").fetchone()[0])
+            total = int(self.db.execute("select coalesce(sum(length), 0) from versions").fetchone()[0])
             ask = (
                 f"{forget} (select visit from (select visit, sum(length) over (order by visit) - length as before"
-                f" from ({kept}) where age > 1) where before < ?)"
+                f" from ({kept}) as aged where age > 1) as older where before < ?)"
             )
             count += self.db.execute(ask, (total - max_bytes,)).rowcount if total > max_bytes else 0
         return count

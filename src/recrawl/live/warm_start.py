@@ -67,7 +67,7 @@ def warm_start(
     pages, at, outcome, cycle = _once_a_cycle(*_alive_at_last(page, at, outcome, cycle))
     due = [last - (cycles - k) * every for k in range(cycles + 1)]
     with crawl.directory.locked(), one_line_errors(crawl.directory.state):
-        store = Store.open(crawl.directory.state)
+        store = crawl.directory.open_store()
         try:
             _write(store, hrefs, pages, at, outcome, cycle, due, kind)
         finally:

@@ -35,7 +35,7 @@ class Readings:
             store.close()
             store = None
         if store is None:
-            store = self._own.store = Store.open_reader(self._directory.state)
+            store = self._own.store = self._directory.open_reader()
             self._stores.append(store)
         with store.one_moment():
             return question(store)

@@ -19,7 +19,6 @@ from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import Kind
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.facade import Crawl
-from recrawl.live.store import Store
 from recrawl.serve.answers import answer
 from recrawl.serve.request_parts import MOST_LINES, limited_body, read_json
 from recrawl.serve.routes_looks import add_to_crawl
@@ -107,7 +106,7 @@ async def _check(app: web.Application, crawl: Crawl, clock: Clock, location: str
 
 def _note(crawl: Crawl, hrefs: list[str], now: float) -> set[str]:
     """Note the known pages as announced; return them."""
-    store = Store.open(crawl.directory.state)
+    store = crawl.directory.open_store()
     try:
         pages = {href: store.page_of(href) for href in hrefs}
         with store.transaction():

@@ -40,9 +40,19 @@ class Places:
     def __init__(self) -> None:
         self.ids: npt.NDArray[np.int32] = np.empty((0, len(LEVELS)), dtype=np.int32)
         self._known = UrlIndex()  # by a hash of level, site and key: names are not kept, there may be millions
+        self._given = 0
+
+    @classmethod
+    def of(cls, groups: npt.NDArray[np.int32], count: int) -> Places:
+        """Return places whose groups by address are known: `count` in all, PLACED for each page."""
+        places = cls()
+        places.ids = np.full((len(groups), len(LEVELS)), -1, dtype=np.int32)
+        places.ids[:, :PLACED] = groups
+        places._given = count
+        return places
 
     def __len__(self) -> int:
-        return len(self._known)
+        return self._given + len(self._known)
 
     def missing(self, pages: PageIds) -> PageIds:
         """Return those of the pages that are not placed yet."""
@@ -67,7 +77,7 @@ class Places:
         keys = self.ids[pages, SITE].astype(np.int64) << 32 | (history.last_change[pages] + 1).astype(np.int64)
         found, where = np.unique(keys, return_inverse=True)
         groups, _ = self._known.add(mix(found, COHORT))
-        self.ids[pages, COHORT] = groups[where]
+        self.ids[pages, COHORT] = self._given + groups[where]
 
 
 def group_names(path: str) -> list[str]:

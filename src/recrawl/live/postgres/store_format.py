@@ -1,0 +1,25 @@
+"""The format of a crawl in PostgreSQL, checked without numpy, so that readers start quickly."""
+
+from __future__ import annotations
+
+from recrawl.errors import StoreError
+from recrawl.live.postgres.store_connection import PostgresDatabase
+from recrawl.live.storeschema import FORMAT
+
+
+def check_format(db: PostgresDatabase) -> None:
+    """Check that a database holds a crawl of this version."""
+    found = format_in(db)
+    if found is None:
+        raise StoreError(f"{db.url} has no crawl: make one with `recrawl init DIR --store {db.url}`")
+    if found != FORMAT:
+        hint = "`recrawl upgrade` brings it there" if found < FORMAT else "use a newer recrawl"
+        raise StoreError(f"{db.url} has format {found}; this recrawl reads format {FORMAT}; {hint}")
+
+
+def format_in(db: PostgresDatabase) -> int | None:
+    """Return the format of the crawl in a database; None: it has no crawl."""
+    if db.execute("select to_regclass('meta')").fetchone() == (None,):
+        return None
+    row = db.execute("select value from meta where key = 'format'").fetchone()
+    return int(row[0]) if row is not None and str(row[0]).isdigit() else None

@@ -1,0 +1,135 @@
+"""What a store in PostgreSQL has besides the tables that SQLite has, too: indexes, counters, and a fleet's tables.
+
+Counters are kept per statement, not per row: visits come by COPY, and one row of a host is then updated once per group.
+"""
+
+from __future__ import annotations
+
+FIRST_FORMAT = 4  # stores in PostgreSQL began with it
+STEPS: dict[int, str] = {}  # by the format that they begin with: scripts that bring the tables to the next
+
+INDEXES = """
+create index visits_cycle on visits (cycle);
+create index versions_page on versions (page);
+create index versions_place on versions (warc, "offset") where warc is not null;
+create index feeds_host on feeds (host);
+create index announced_pending on announced (pending) where pending = 1;
+create index pages_canonical on pages (canonical) where canonical is not null;
+create index pages_host on pages (host, page);
+create index pages_changes on pages (changes desc, page);
+create index pages_visits on pages (visits desc, page);
+create index pages_last_visit on pages (last_visit_at nulls first, page);
+create index pages_last_change on pages (last_change_at) where last_change_at is not null;
+create function instr(text, text) returns bigint language sql immutable strict as 'select strpos($1, $2)::bigint';
+"""
+
+_OUTCOMES = ("unchanged", "changed", "first", "gone", "failed")
+_ADDED = ", ".join(f"{name} = t.{name} + s.c{number}" for number, name in enumerate(_OUTCOMES))
+_COUNTED = ", ".join(f"count(*) filter (where outcome = {number}) as c{number}" for number in range(5))
+_MOVED = ", ".join(
+    f"{name} = {name} + (new.outcome = {number})::int - (old.outcome = {number})::int"
+    for number, name in enumerate(_OUTCOMES)
+)
+
+TRIGGERS = f"""
+create or replace function count_pages() returns trigger language plpgsql as $$ begin
+    update hosts t set pages = t.pages + s.n from (select host, count(*) as n from added group by host) s
+        where t.host = s.host;
+    return null;
+end $$;
+create or replace trigger page_added after insert on pages referencing new table as added
+    for each statement execute function count_pages();
+
+create or replace function count_fetched() returns trigger language plpgsql as $$ begin
+    update hosts set fetched = fetched + 1 where host = new.host;
+    return null;
+end $$;
+create or replace trigger page_fetched after update of digest on pages for each row
+    when (old.digest is null and new.digest is not null) execute function count_fetched();
+
+create or replace function count_links() returns trigger language plpgsql as $$ begin
+    update hosts set links = links + new.links - old.links where host = new.host;
+    return null;
+end $$;
+create or replace trigger page_linked after update of links on pages for each row
+    when (old.links <> new.links) execute function count_links();
+
+create or replace function count_visits() returns trigger language plpgsql as $$ begin
+    update pages t set visits = t.visits + 1, last_visit_at = greatest(t.last_visit_at, n.at),
+        gone = case n.outcome when 3 then 1 when 4 then t.gone else 0 end, changes = t.changes + (n.outcome = 1)::int,
+        last_change_at = case when n.outcome = 1 then greatest(t.last_change_at, n.at) else t.last_change_at end
+        from added n where t.page = n.page;
+    update cycles t set {_ADDED} from (select cycle, {_COUNTED} from added group by cycle) s where t.cycle = s.cycle;
+    update hosts t set {_ADDED} from
+        (select host, {_COUNTED} from added join pages using (page) group by host) s where t.host = s.host;
+    return null;
+end $$;
+create or replace trigger visit_added after insert on visits referencing new table as added
+    for each statement execute function count_visits();
+
+create or replace function correct_counts() returns trigger language plpgsql as $$ begin
+    update pages set changes = changes + (new.outcome = 1)::int - (old.outcome = 1)::int,
+        last_visit_at = greatest(last_visit_at, new.at),
+        last_change_at = (select max(at) from visits where page = new.page and outcome = 1),
+        gone = coalesce((select (outcome = 3)::int from visits v where v.page = new.page and outcome <> 4
+            order by cycle desc limit 1), 0) where page = new.page;
+    update cycles set {_MOVED} where cycle = new.cycle;
+    update hosts set {_MOVED} where host = (select host from pages where page = new.page);
+    return null;
+end $$;
+create or replace trigger visit_corrected after update of outcome on visits for each row
+    execute function correct_counts();
+"""
+
+FLEET_TABLES = """
+create table workers (                     -- one row per session of a worker: its lease
+    worker bigint generated always as identity primary key,
+    name text not null,
+    begun_at timestamptz not null default clock_timestamp(),
+    alive_until timestamptz not null       -- by the database's clock alone; 'epoch': over for good
+);
+create table inbox_read (                  -- what the planner has recorded of each session's inbox
+    worker bigint primary key,
+    number bigint not null
+);
+create table sites (                       -- registrable domains: the unit of ownership
+    site text collate "C" primary key,
+    worker bigint,                         -- the session that asks it; null: nobody
+    last_task bigint not null default 0,   -- the newest task
+    done_task bigint not null default 0    -- the newest task when its owner had none left
+);
+create table gates (                       -- politeness states of hosts, which move with the ownership of their site
+    host text collate "C" primary key,
+    site text collate "C" not null,
+    gate text not null
+);
+create index gates_site on gates (site);
+create table site_robots (                 -- robots.txt files, the same
+    origin text collate "C" primary key,
+    site text collate "C" not null,
+    record text not null
+);
+create index site_robots_site on site_robots (site);
+create table fleet (                       -- the cycle that workers work on: one row
+    cycle bigint primary key,
+    ends_at timestamptz                    -- null: it takes as long as its visits take
+);
+create table tasks (                       -- the plan of a cycle as workers read it: append-only
+    cycle bigint not null,
+    task bigint not null,
+    site text collate "C" not null,
+    kind text not null,
+    page bigint not null,
+    request text not null
+) partition by list (cycle);
+create index tasks_site on tasks (site, task);
+create table inbox (                       -- what workers found, until the planner has recorded it: append-only
+    cycle bigint not null,
+    worker bigint not null,
+    number bigint not null,                -- per session, in the order of its transactions
+    task bigint not null,
+    record bytea not null
+) partition by list (cycle);
+create unique index inbox_number on inbox (cycle, worker, number);
+create index inbox_task on inbox (task);
+"""

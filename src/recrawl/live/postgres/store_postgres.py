@@ -1,0 +1,132 @@
+"""A crawl's store in PostgreSQL: the statements of `Store`, on a database that several machines reach."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from recrawl.errors import HeldError, StoreError
+from recrawl.live.postgres.store_connection import PostgresDatabase, connect_to
+from recrawl.live.postgres.store_dialect import definitions
+from recrawl.live.postgres.store_format import check_format, format_in
+from recrawl.live.postgres.store_pg_schema import FIRST_FORMAT, FLEET_TABLES, INDEXES, STEPS, TRIGGERS
+from recrawl.live.store import Store
+from recrawl.live.store_place import StoreSettings
+from recrawl.live.storeschema import FORMAT
+
+_HERE = "hashtext(current_database() || current_schema())"
+LOCK_S = 3.0  # how long the database may take to notice that the process before has died
+SETTINGS = "settings"  # where the text of recrawl.toml is kept, for workers
+CRAWL, PLANNER = 2, 3  # what an advisory lock is for
+
+
+class PostgresStore(Store):
+    """One crawl's tables in one schema of a database; writing transactions follow each other, as in SQLite."""
+
+    db: PostgresDatabase
+    begin_writing = f"begin; select pg_advisory_xact_lock({_HERE}, 1)"
+    begin_reading = "begin isolation level repeatable read read only"
+
+    @classmethod
+    def create_in(cls, place: StoreSettings, settings: str) -> None:
+        """Make the tables of a new crawl with these settings; a database that has one is refused."""
+        db = connect_to(place.url, place.password_file)
+        try:
+            if format_in(db) is not None:
+                raise StoreError(f"{place.url} has a crawl already")
+            db.executescript(
+                f"begin; {definitions()} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
+                f" insert into meta values ('format', '{FORMAT}'); commit;"
+            )
+            cls(db, place.url).set_meta(SETTINGS, settings)
+        finally:
+            db.close()
+
+    @classmethod
+    def open_in(cls, place: StoreSettings, *, read_only: bool = False) -> PostgresStore:
+        """Open the crawl of a database; one of another format is refused."""
+        db = connect_to(place.url, place.password_file, read_only=read_only)
+        try:
+            check_format(db)
+        except BaseException:
+            db.close()
+            raise
+        return cls(db, place.url)
+
+    def make_lease_tables(self) -> None:
+        """Nothing: they are made with the others."""
+
+    def see_lease_tables(self) -> None:
+        """Nothing: every store has them."""
+
+    def misses_lease_tables(self) -> bool:
+        """Never."""
+        return False
+
+    def make_segment_table(self) -> None:
+        """Nothing: it is made with the others."""
+
+    def _misses_segment_table(self) -> bool:
+        return False
+
+    def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        return self.db.stream(ask, values)
+
+    def hold(self) -> None:
+        """Be the one planner for as long as this connection lasts."""
+        _lock(self.db, PLANNER, f"{self.path} is being crawled by another process")
+
+
+def upgrade_in(place: StoreSettings) -> int:
+    """Bring a store in PostgreSQL to this format, in one transaction; return the format it had."""
+    db = connect_to(place.url, place.password_file)
+    try:
+        before = format_in(db)
+        if before is None:
+            check_format(db)
+        assert before is not None, "checked"
+        if before == FORMAT:
+            return before
+        if before > FORMAT or any(step not in STEPS for step in range(before, FORMAT)):
+            newer = f"this recrawl reads format {FORMAT}; use a newer recrawl"
+            oldest = f"stores in PostgreSQL from format {min(STEPS, default=FIRST_FORMAT)} on can be upgraded"
+            raise StoreError(f"{place.url} has format {before}; {newer if before > FORMAT else oldest}")
+        steps = " ".join(STEPS[step] for step in range(before, FORMAT))
+        db.executescript(f"begin; {steps} {TRIGGERS} update meta set value = '{FORMAT}' where key = 'format'; commit;")
+        return before
+    finally:
+        db.close()
+
+
+@contextmanager
+def crawl_lock(place: StoreSettings) -> Iterator[None]:
+    """Let only one process at a time, on whatever machine, change the crawl; it ends with the connection."""
+    db = connect_to(place.url, place.password_file)
+    try:
+        _lock(db, CRAWL, f"{place.url} is being crawled by another process")
+        yield
+    finally:
+        db.close()
+
+
+def is_crawled(place: StoreSettings) -> bool:
+    """Whether a process holds the crawl now."""
+    db = connect_to(place.url, place.password_file, read_only=True)
+    try:
+        ask = "select 1 from pg_locks where locktype = 'advisory' and database ="
+        mine = f"(select oid from pg_database where datname = current_database()) and objid = {CRAWL}"
+        here = f"classid = ({_HERE}::bigint & 4294967295)::oid"
+        return db.execute(f"{ask} {mine} and {here} and granted").fetchone() is not None
+    finally:
+        db.close()
+
+
+def _lock(db: PostgresDatabase, what: int, held: str) -> None:
+    until_s = time.monotonic() + LOCK_S
+    ask = f"select pg_try_advisory_lock({_HERE}, {what})"
+    while db.execute(ask).fetchone() != (True,):
+        if time.monotonic() > until_s:
+            raise HeldError(held)
+        time.sleep(0.05)

@@ -1,0 +1,159 @@
+"""SQLite and PostgreSQL hold the same crawl: what is exported, listed and shown is the same on both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recrawl.live.directory import CrawlDirectory
+from recrawl.live.facade import Crawl
+from recrawl.live.feed import EventFeed
+from recrawl.live.planner import Planner
+from recrawl.live.reported import Seen
+from recrawl.live.session import Session
+from recrawl.live.store import Store
+from recrawl.live.store_dashboard import SORTS, WHICH
+from recrawl.live.store_history import KEYSETS
+from recrawl.live.store_history import SORTS as ORDERS
+from recrawl.simulate.replay import ReplayServer
+from support.live_crawls import Days, begun, seeds, settings
+from support.postgres_server import DEBIAN, LocalServer, local_server
+
+
+def crawled(folder: Path, server: ReplayServer, calendar: Days, toml: str) -> CrawlDirectory:
+    """Four weeks of a crawl that fetches by itself."""
+    calendar.day = 0.0
+    directory = begun(folder, seeds(server), toml)
+    name, plan = Crawl(directory).steering()
+    with Session(directory, name, plan, clock=calendar) as session:
+        for week in range(4):
+            calendar.day = 7.0 * week
+            session.world.lanes.patience_s = 60.0
+            assert session.run_cycle()
+    return directory
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def test_the_same_crawl_exports_the_same_bytes(
+    web: tuple[ReplayServer, Days], postgres: LocalServer, tmp_path: Path
+) -> None:
+    """A crawl that fetches from the same web leaves the same recording in both stores."""
+    toml = settings(signals=True)
+    there = f'{toml}\n[store]\nurl = "{postgres.new_database()}"\n'
+    found = []
+    for name, text in (("sqlite", toml), ("postgres", there)):
+        directory = crawled(tmp_path / name, *web, text)
+        Crawl(directory).export("recording", tmp_path / f"{name}-out")
+        found.append(files_of(tmp_path / f"{name}-out"))
+    assert found[0].keys() == found[1].keys()
+    assert "changes.parquet" in found[0]
+    assert found[0] == found[1]
+
+
+def reported(folder: Path, toml: str) -> CrawlDirectory:
+    """A crawl that another crawler reported to, with every outcome, links that come and go, and a page that returns."""
+    directory = CrawlDirectory.init(folder, toml)
+    clock = Days()
+    planner = Planner.open(folder, clock=clock, policy="bayes", every="1d", budget=8)
+    planner.add([f"https://{host}.example/{page}" for host in "ab" for page in range(6)])
+    for day in range(1, 6):
+        clock.day = float(day)
+        seen = []
+        for lease in planner.next(8):
+            page = int(lease.url[-1])
+            status = 404 if page == 5 else 200
+            text = f"<title>T {page}</title><p>{'word ' * (30 + day * (page % 3))}<a href='/n{page}-{day % 2}'>n</a>"
+            seen.append(Seen(lease.url, status=status, body=text.encode() if status == 200 else None))
+        planner.report(seen)
+    planner.close()
+    crawl = Crawl(directory, clock)
+    crawl.remove("https://a.example/3")
+    crawl.pause("b.example")
+    crawl.visit_soon("https://a.example/1")
+    return directory
+
+
+def asked(store: Store) -> dict[str, Any]:
+    """What every list, search and count of a store answers."""
+    calls: dict[str, Callable[[], Any]] = {
+        name: getattr(store, name)
+        for name in (
+            *("status", "count_barred", "cycles", "lives", "changes", "all_visits", "hosts", "pages_by_host", "barred"),
+            *("waiting_by_host", "hosts_barred", "in_scope", "due_at", "budgets", "visited_at", "latest_at", "bags"),
+            *("changes_by_cycle", "all_urls", "hosts_at_work", "host_states", "changed_lately", "failures_lately"),
+            *("feeds_known", "announced_pending", "newest_visit", "host_rates", "first_versions", "body_ends", "links"),
+            *("kept_bodies", "bodies", "templates", "hosts_of_disallowed", "leases", "next_lease_end", "last_cycle"),
+        )
+    }
+    calls |= {f"page_list {s} {w}": partial(store.page_list, sort=s, which=w) for s in SORTS for w in WHICH}
+    calls |= {f"pages_after {s}": partial(store.pages_after, None, contains="/n", sort=s) for s in KEYSETS}
+    more: dict[str, Callable[[], Any]] = {
+        "page_list": lambda: store.page_list(contains="a.ex", most=3),
+        "sample": lambda: sorted(store.page_sample(2)),
+        "compared": lambda: sorted(store.visits_compared(50)),
+        "trust": lambda: store.signal_trust(5),
+        "answers": lambda: sorted(row[1:] for row in store.answers_after(3)),
+        "like": lambda: store.url_like("/4"),
+        "visits": lambda: store.visits_to(1),
+        "chosen": lambda: store.chosen_in(5),
+        "waiting": lambda: store.waiting(5),
+        "order": lambda: [rows.tolist() for rows in store.visits_in_order()],
+        "contents": lambda: store.contents([1, 2, 3]).tolist(),
+        "due": lambda: store.due_feeds(9, 5),
+        "announced": lambda: store.pages_announced(0.1, 5),
+        "bodies of": lambda: store.bodies_of(1),
+        "first": lambda: store.first_pages([1, 2]),
+    }
+    return {name: _plain(call()) for name, call in (calls | more).items()}
+
+
+def _plain(found: Any) -> Any:
+    found = list(found) if hasattr(found, "__next__") else found
+    return sorted(found) if isinstance(found, list) and all(isinstance(row, tuple) for row in found) else found
+
+
+def test_every_question_has_the_same_answer(postgres: LocalServer, tmp_path: Path) -> None:
+    """Counters, lists, searches, the feed and the CSV files of a reported crawl are those of SQLite."""
+    _compare(postgres, tmp_path)
+
+
+@pytest.mark.skipif(not DEBIAN.is_dir(), reason="only one version of PostgreSQL is installed")
+def test_every_question_has_the_same_answer_on_postgresql_15(tmp_path: Path) -> None:
+    """An older server answers the same."""
+    with local_server(DEBIAN) as server:
+        _compare(server, tmp_path)
+
+
+def _compare(postgres: LocalServer, tmp_path: Path) -> None:
+    toml = settings(policy="bayes")
+    there = f'{toml}\n[store]\nurl = "{postgres.new_database()}"\n'
+    answers, events, exports = [], [], []
+    for name, text in (("sqlite", toml), ("postgres", there)):
+        directory = reported(tmp_path / name, text)
+        store = directory.open_store(read_only=True)
+        store.read_one_moment()
+        answers.append(asked(store))
+        store.close()
+        crawl = Crawl(directory)
+        answers[-1] |= {f"pages {sort}": crawl.pages(sort=sort) for sort in ORDERS}
+        answers[-1] |= {
+            "since": crawl.pages("a.", changed=True, since=2.0, sort="last", limit=3),
+            "s": crawl.status() | {"workers": []},
+        }
+        feed = EventFeed(directory.path, None, include=["diff", "links_added"], now=lambda: 9.0)
+        events.append([{**event, "crawl": ""} for event in feed])
+        feed.close()
+        crawl.export("csv", tmp_path / f"{name}-csv")
+        exports.append(files_of(tmp_path / f"{name}-csv"))
+    for question in answers[0]:
+        assert answers[0][question] == answers[1][question], question
+    assert len(events[0]) > 20
+    assert events[0] == events[1]
+    assert exports[0] == exports[1]
