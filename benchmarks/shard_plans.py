@@ -20,7 +20,7 @@ from recrawl.columns import PageIds
 from recrawl.cycle import EveryPage, chosen, run_cycle
 from recrawl.eligibility import Bar
 from recrawl.fleet.planning import plan_shards
-from recrawl.fleet.shard_writing import Snapshot, write_shards
+from recrawl.fleet.shard_writing import Snapshot, numbered_rounds, write_shards
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Policy, Setting
@@ -64,8 +64,8 @@ def main() -> None:
             plain = copy.copy(memory)
             plain.bars = copy.deepcopy(memory.bars)
             plain.__dict__.update({k: v.copy() for k, v in memory.__dict__.items() if isinstance(v, np.ndarray)})
-            page, number, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
-            snapshot = Snapshot(memory, domains, paths, paths, page, number, outcome, at, 1, cycle)
+            page, of, number, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
+            snapshot = Snapshot(memory, domains, paths, paths, page, of, number, outcome, at, 1, cycle)
             with tempfile.TemporaryDirectory() as folder:
                 shards = write_shards(snapshot, f"{folder}/s", 8, "benchmark")
                 for name in ("learned", "bayes"):
@@ -75,7 +75,10 @@ def main() -> None:
             totals["learned, no answers"] = totals.get("learned, no answers", 0) + int(stale[own].sum())
         chooser, visits = (EveryPage(policy), len(web)) if cycle <= WARMUP else (policy, budget)
         rounds = run_cycle(world, memory, chooser, visits, at)
-        seen += [(r.pages, np.full(len(r), cycle), r.outcome.astype(np.int64)) for r in rounds]
+        numbers = numbered_rounds([r.pages for r in rounds], len(web))
+        visited = np.concatenate([r.pages for r in rounds])
+        outcomes = np.concatenate([r.outcome.astype(np.int64) for r in rounds])
+        seen.append((visited, np.full(len(visited), cycle), numbers, outcomes))
         if cycle in LOOKED_AT:
             found = sum(int(r.changed.sum()) for r in rounds)
             totals["learned, with answers"] = totals.get("learned, with answers", 0) + found
