@@ -44,7 +44,7 @@ def test_pages_are_unique_by_url_and_numbered_in_order(store: Store) -> None:
         again = store.add_pages([URLS[3], "http://b.example/", URLS[0]], ["a.example", "b.example", "a.example"], 2.0)
     assert again.tolist() == [3, 5, 0]
     store.close()
-    opened = Store.open(store.path)
+    opened = Store.open(Path(store.path))
     opened.load_index()
     with opened.transaction():
         assert opened.add_pages(["http://c.example/", URLS[1]], ["c.example", "a.example"], 3.0).tolist() == [6, 1]

@@ -128,7 +128,7 @@ def _run_once(
             if life.lives_s < 0.3 and time.monotonic() > started + life.lives_s:
                 break  # some are killed while they open the crawl
             time.sleep(0.005)
-        process.join(10 * life.lives_s if life.dies_in else life.lives_s)
+        process.join(3 * life.lives_s if life.dies_in else life.lives_s)
         process.kill()
     process.join(PATIENCE_S)
     if life is None and process.exitcode != 0:

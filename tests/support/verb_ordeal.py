@@ -101,9 +101,9 @@ class VerbOrdeal:
         db.close()
 
     def _every(self) -> float:
-        """The mean length of the crawl's cycles so far, in days."""
+        """The mean length of the cycles that came to their end, in days."""
         store = Store.open(self.directory.state, read_only=True)
-        first, last, count = store.db.execute("select min(at), max(at), count(*) from cycles").fetchone()
+        first, last, count = store.db.execute("select min(at), max(at), count(*) from cycles where done").fetchone()
         store.close()
         return float(last - first) / count
 

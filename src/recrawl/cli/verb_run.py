@@ -31,6 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
     parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
     parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
+    parser.add_argument("--planner-only", action="store_true", help="of a fleet: visit nothing in this process")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     add_json(parser, "print how the run ended as JSON")
 
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
             policy=args.policy,
             warmup=args.warmup,
             now=args.now,
+            planner_only=args.planner_only,
             view=view,
             stop_on_signals=True,
             **steering(args),

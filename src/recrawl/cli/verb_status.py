@@ -52,6 +52,12 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
             f"cycle {cycle['number']} ({shown(cycle['policy'])}, due {moment(cycle['at'])}): {state}, "
             f"{cycle['visits']:,} of {cycle['budget']:,} visits, {cycle['planned']:,} planned"
         )
+    if "workers" in found:
+        lines += [
+            f"worker {shown(each['name'])}: {each['visits']:,} visits, {each['sites']:,} sites,"
+            f" lease for another {each['lease_left_s']:g} s"
+            for each in found["workers"]
+        ] or ["no worker is alive: recrawl work"]
     if found["running"] and cycle is not None and cycle["done"]:
         lines.append("a process runs the crawl and waits for the next cycle")
     return lines

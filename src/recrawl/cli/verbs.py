@@ -18,6 +18,7 @@ VERBS = {
     "pause": "skip a host for a while",
     "resume": "visit a paused host again",
     "run": "crawl, cycle by cycle",
+    "work": "fetch for a crawl in a database, beside any number of other workers",
     "next": "which pages another crawler should visit now",
     "report": "what another crawler's visits found",
     "status": "the state of a crawl, also while it runs",

@@ -7,7 +7,7 @@ A fetch goes round this loop once for each hop:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from recrawl.clock import Clock, SystemClock
@@ -84,6 +84,10 @@ class _Walk:
         )
 
 
+async def _always(_: str) -> bool:
+    return True
+
+
 class Fetcher:
     """Fetches pages. Use as `async with`; `gate` and `robots` export and restore their state for the store."""
 
@@ -100,6 +104,8 @@ class Fetcher:
     ) -> None:
         self.own_headers = own_headers  # by host: credentials and the like, sent to it alone
         self.keep_manners = keep_manners  # puts gate and robots on disk: called when they must not be forgotten
+        self.may_ask: Callable[[str], Awaitable[bool]] = _always  # by host: False where another process asks it
+        self.may_send: Callable[[], bool] = lambda: True  # asked right before each request
         self.settings = settings or FetchSettings()
         self.clock = clock or SystemClock()
         self.scope = scope
@@ -175,6 +181,8 @@ class Fetcher:
             return walk.result(Kind.REFUSED_PORT, f"port {url.port} belongs to another protocol")
         if walk.checks_scope and self.scope is not None and not self.scope(url.href):
             return walk.result(Kind.OUT_OF_SCOPE, f"{shown(url.href)} is outside the crawl")
+        if not await self.may_ask(url.host):
+            return walk.result(Kind.HOST_PAUSED, f"{url.host} is asked by another worker")
         pause_s = self.gate.ready_in_s(url.host)
         if pause_s > self._patience_s(url.host):
             return walk.result(Kind.HOST_PAUSED, f"{url.host} is left alone", retry_in_s=pause_s)
@@ -253,6 +261,9 @@ class Fetcher:
         while True:
             if not await self.gate.enter(host, self._patience_s(host)):
                 return Exchange(Kind.HOST_PAUSED, f"{host} is left alone")
+            if not self.may_send():
+                self.gate.leave(host, well=False)
+                return Exchange(Kind.HOST_PAUSED, "too late to ask")
             walk.attempts += 1
             walk.at = self.clock.now()
             answer = Exchange(Kind.UNEXPECTED)

@@ -183,8 +183,14 @@ class Gate:
             backoffs=state.backoffs,
         )
 
+    def take_over(self, owned: Callable[[str], bool], states: Iterable[HostState]) -> None:
+        """Ask the hosts that are `owned` from now on instead of another process, which left these states."""
+        for host in [host for host, state in self._hosts.items() if owned(host) and not (state.busy or state.waiting)]:
+            del self._hosts[host]
+        self.restore(states)
+
     def restore(self, states: Iterable[HostState]) -> None:
-        """Take over the states of an earlier run. Call once, before the first request, even with no states."""
+        """Take over the states of an earlier run. Call before the first request, even with no states."""
         self._resumed_s = self.clock.monotonic_s()
         for saved in states:
             state = self._state(saved.host)

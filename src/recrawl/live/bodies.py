@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import time
 from base64 import b32encode
 from collections.abc import Iterable, Iterator
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 MAX_FILE_BYTES = 1 << 30
 MOST_UNREADABLE = 100  # bodies that could not be read, kept for diagnosis
+_NUMBER = re.compile(r"-([0-9]{5})(?:-[0-9]+)?\.warc\.gz$")
 _DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"})  # the stored body is decoded
 
 Place = tuple[str, int, int]  # file, offset, length
@@ -42,8 +44,9 @@ Place = tuple[str, int, int]  # file, offset, length
 class Bodies:
     """Appends response records to the newest file of a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, name: str = "crawl") -> None:
         self.folder = folder
+        self._prefix = name  # of the files that are written here
         self._file: io.FileIO | None = None
         self._name = ""
         self._end = 0  # of the file, with what waits to be written
@@ -58,12 +61,14 @@ class Bodies:
         A new file gets a number above those of `after`, which may be elsewhere.
         """
         self.folder.mkdir(exist_ok=True)
-        files = sorted(self.folder.glob("*.warc.gz"))
+        files = sorted(self.folder.glob(f"{self._prefix}-*.warc.gz"))
         for name, end in ends.items():
+            if not name.startswith(f"{self._prefix}-"):
+                continue  # another process writes it, perhaps elsewhere
             size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
             if size < end:
                 raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store has {end}")
-        last = max((_number(name) for name in after), default=0)
+        last = max((_number(name) for name in after if name.startswith(f"{self._prefix}-")), default=0)
         if not files or _number(files[-1].name) < last:
             return self._start(last + 1)
         newest = files[-1]
@@ -77,7 +82,7 @@ class Bodies:
         return None
 
     def _start(self, number: int) -> None:
-        self._name = f"crawl-{number:05d}.warc.gz"
+        self._name = f"{self._prefix}-{number:05d}.warc.gz"
         self._file = (self.folder / self._name).open("xb", buffering=0)
         self._end, self._begun_s = 0, time.monotonic()
         self.sync_folder()
@@ -188,8 +193,9 @@ class Bodies:
 
 
 def _number(name: str) -> int:
-    """Return the number of a file: 3 of crawl-00003.warc.gz and of crawl-00003-2.warc.gz."""
-    return int(name[6:11])
+    """Return the number of a file: 3 of crawl-00003.warc.gz, of crawl-00003-2.warc.gz and of w1-7-00003.warc.gz."""
+    found = _NUMBER.search(name)
+    return int(found[1]) if found else 0
 
 
 def keep_unreadable(folder: Path, record: bytes, digest: bytes) -> None:

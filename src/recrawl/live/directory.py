@@ -47,7 +47,7 @@ class CrawlDirectory:
         if "[store]" in config:  # first: a database that cannot be used leaves no folder behind
             place = load(path / "recrawl.toml", config).store
             if place.url:
-                postgres().create_in(place)
+                postgres().create_in(place, config)
         try:
             for folder in FOLDERS:
                 (path / folder).mkdir(parents=True)

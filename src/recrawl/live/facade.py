@@ -244,12 +244,14 @@ class Crawl:
         budget: Amount = None,
         warmup: bool = False,
         now: bool = False,
+        planner_only: bool = False,
         view: RunView | None = None,
         stop_on_signals: bool = False,
     ) -> RunResult:
         """Crawl for some cycles, or for ever; each begins when it is due. With `warmup` every known page is visited.
 
-        With `now` the first cycle does not wait until it is due.
+        With `now` the first cycle does not wait until it is due. A crawl in a database is visited by its workers: one
+        within this process, which `planner_only` leaves out, and any number of others (`recrawl work`).
 
         With `stop_on_signals`, SIGINT and SIGTERM let the visits under way end and stop the run in order; the next run
         goes on where this one stopped.
@@ -261,7 +263,10 @@ class Crawl:
         if self._session is None or self._steered != (name, plan):
             self._close_session()
             stack = ExitStack() if self._held is None else self._held
-            self._session, self._steered = open_session(stack, self.directory, name, plan, self._clock), (name, plan)
+            self._session, self._steered = (
+                open_session(stack, self.directory, name, plan, self._clock, own_worker=not planner_only),
+                (name, plan),
+            )
         self._session.at_once = now
         try:
             return run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
@@ -289,6 +294,8 @@ class Crawl:
         running = self.is_held()
         with self.reading() as store:
             numbers = {**store.status(), "barred": store.count_barred()}
+            if self.directory.database is not None:
+                numbers["workers"] = _workers(store)
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
@@ -409,3 +416,11 @@ class Crawl:
             raise InputError(f"cannot export {what!r}: there are {', '.join(EXPORTS)}")
         with self.reading() as store:
             return EXPORTS[what](self.directory, store, Path(folder), force)
+
+
+def _workers(store: Store) -> list[dict[str, Any]]:
+    """Return the workers of a fleet that are alive."""
+    from recrawl.live.fleet.store_fleet import FleetTables
+    from recrawl.live.postgres.store_postgres import PostgresStore
+
+    return FleetTables(store.db).workers() if isinstance(store, PostgresStore) else []

@@ -83,6 +83,7 @@ class Recorder:
         self.scope = scope
         self.discovery = discovery
         self.watch = watch
+        self.also: Callable[[], None] = lambda: None  # what else belongs into the transaction of a group of visits
         self.rows: dict[int, tuple[float, ...]] = {}  # by page: what VISIT_COLUMNS say of its visit
         self.found: list[int] = []  # pages discovered
         self.aliases: list[int] = []  # pages that turned out to be other names of pages that we have
@@ -129,6 +130,7 @@ class Recorder:
             self._follow_canonical(records, pages)
             keep_manners(self.store, self.fetcher)
             self._keep_feeds(arrived)
+            self.also()
         self.found += sorted(page for pages in discovered.values() for page in pages)
         for visit, (each, record, new) in enumerate(zip(arrived, records, new_links, strict=True), first):
             length = -1 if record.digest is None else record.words
@@ -245,10 +247,10 @@ def keep_manners(store: Store, fetcher: Fetcher | None) -> None:
     """Record the politeness state within a transaction: every host's gate and robots.txt."""
     if fetcher is None:  # another crawler fetches
         return
-    store.keep_gates((state.host, _json(state)) for state in fetcher.gate.export_changed())
-    store.keep_robots((record.origin, _json(record)) for record in fetcher.robots.export_changed())
+    store.keep_gates((state.host, state_json(state)) for state in fetcher.gate.export_changed())
+    store.keep_robots((record.origin, state_json(record)) for record in fetcher.robots.export_changed())
 
 
-def _json(state: HostState | RobotsRecord) -> str:
+def state_json(state: HostState | RobotsRecord) -> str:
     """Return a flat state as JSON; `asdict` copies deeply, and there is one of these for each visit."""
     return json.dumps({name: getattr(state, name) for name in state.__slots__})

@@ -33,14 +33,21 @@ class JournalledSession(Session):
 
 
 def open_session(
-    stack: ExitStack, directory: CrawlDirectory, policy: str, plan: Plan, clock: Clock
+    stack: ExitStack, directory: CrawlDirectory, policy: str, plan: Plan, clock: Clock, *, own_worker: bool = True
 ) -> JournalledSession:
-    """Open a crawl to run it, until the stack is closed."""
+    """Open a crawl to run it, until the stack is closed; workers visit one in a database, by default one within."""
     journal = stack.enter_context(Journal(directory.path, SystemClock()))
-    session = JournalledSession(directory, policy, plan, clock, journal)
+    kind = JournalledSession if directory.database is None else _fleet_session(own_worker)
+    session = kind(directory, policy, plan, clock, journal)
     stack.enter_context(session)
     journal.note("open", policy=policy, cycle_days=plan.cycle_days, pages=len(session.store.index))
     return session
+
+
+def _fleet_session(own_worker: bool) -> type[JournalledSession]:
+    from recrawl.live.fleet.fleet_session import FleetSession, PlannerSession
+
+    return FleetSession if own_worker else PlannerSession
 
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:

@@ -14,6 +14,7 @@ from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.cycle import run_cycle
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
+from recrawl.fetch.fetcher import Fetcher
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
 from recrawl.live.config import CrawlConfig, KeepSettings, with_hosts
@@ -39,6 +40,8 @@ COLLECT_AFTER = (50_000, 20, 100)  # new objects, then collections of each gener
 
 class Session(OpenCrawl):
     """An open crawl that fetches, held by one process. Use as a context manager."""
+
+    world_of = LiveWorld
 
     def __init__(
         self,
@@ -76,26 +79,40 @@ class Session(OpenCrawl):
                 raise InputError(f"{self.directory.path} has no pages yet: `recrawl add -C {self.directory.path} URL`")
             self.clock = Calendar(self._clock, self.store.latest_at() or float("-inf"))
             self.bodies = Bodies(self.directory.warc)
-            open_bodies(self.bodies, self.store, self.config.bodies)
+            self._open_bodies()
             stack.callback(self.bodies.close)
-            send(self.bodies, self.store, self.config.bodies)
+            self._send_bodies()
             self.runner = stack.enter_context(asyncio.Runner())
             load_kernels()
             self._spare_collector(stack)
             self._open_fetcher(stack)
             self.restore(pages)
-            self.world = LiveWorld(
-                self.recorder,
-                self.signals,
-                self.memory,
-                self.settings.seed,
-                self.runner,
-                self.clock.stopping,
-                self.heard,
-                self._settings_of,
-                self._asked,
-            )
+            self.world = self._make_world()
             stack.callback(self.world.close)
+
+    def _open_bodies(self) -> None:
+        open_bodies(self.bodies, self.store, self.config.bodies)
+
+    def _send_bodies(self) -> None:
+        send(self.bodies, self.store, self.config.bodies)
+
+    def _make_world(self) -> LiveWorld:
+        return self.world_of(
+            self.recorder,
+            self.signals,
+            self.memory,
+            self.settings.seed,
+            self.runner,
+            self.clock.stopping,
+            self.heard,
+            self._settings_of,
+            self._asked,
+        )
+
+    def _make_fetcher(self, scope: Scope) -> Fetcher:
+        fetcher = make_fetcher(self.config, self.clock, scope)
+        restore_manners(fetcher, self.store)
+        return fetcher
 
     def _asked(self) -> int:
         """How many visits the policy was asked for since the last time."""
@@ -111,10 +128,9 @@ class Session(OpenCrawl):
 
     def _open_fetcher(self, stack: ExitStack) -> None:
         scope = self._scope()
-        self.fetcher = make_fetcher(self.config, self.clock, scope)
+        self.fetcher = self._make_fetcher(scope)
         self.runner.run(self.fetcher.__aenter__())
         stack.callback(lambda: self.runner.run(self.fetcher.__aexit__(None, None, None)))
-        restore_manners(self.fetcher, self.store)
         discovery = DiscoveryBudget(**asdict(self.config.traps))
         discovery.restore(self.store.templates(), self.store.pages_by_host().items())
         discovery.restore_waiting(self.store.waiting_by_host().items())
@@ -194,7 +210,7 @@ class Session(OpenCrawl):
             self.world.keep_rounds()
             self.store.finish_cycle(cycle)
         self._prune()
-        send(self.bodies, self.store, self.config.bodies)
+        self._send_bodies()
 
     def _prune(self) -> None:
         """Drop the bodies that the settings do not keep, as far as that frees a good part of a file."""

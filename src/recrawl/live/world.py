@@ -19,20 +19,19 @@ from recrawl.columns import PageIds
 from recrawl.cycle import Opening
 from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher, Request
-from recrawl.fetch.outcome import FetchResult
-from recrawl.live.bodies import Bodies, gzip_record, keep_unreadable
+from recrawl.live.answer_reader import AnswerReader
+from recrawl.live.bodies import Bodies
 from recrawl.live.crawl_rounds import learnable
-from recrawl.live.judge import judge_read, validators_of
+from recrawl.live.judge import validators_of
 from recrawl.live.lanes import Lanes
 from recrawl.live.page_reader import PageReader
 from recrawl.live.rebuild import fill
-from recrawl.live.recorder import Arrived, Recorder
+from recrawl.live.recorder import Recorder
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.site_settings import SiteSettings
 from recrawl.live.standing import Standing
 from recrawl.live.store import Store
 from recrawl.memory import Memory
-from recrawl.see.version_contents import contents_of
 from recrawl.urls.url import host_of
 from recrawl.visits import Visits, no_pages
 
@@ -75,6 +74,7 @@ class LiveWorld:
         assert recorder.fetcher is not None, "the live web is fetched"
         self.fetcher: Fetcher = recorder.fetcher
         self.reader = PageReader()
+        self.answers = AnswerReader(self.reader, self.bodies.folder)
         self.standing = Standing(self.store, self.fetcher, memory)
         self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping)
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
@@ -213,22 +213,4 @@ class LiveWorld:
             self.lanes.released.append(page)
             return
         self.standing.note_visit(page, result)
-        said = await self.reader.see(result) if result.outcome is None else None
-        if said is not None and said.unreadable:
-            await asyncio.to_thread(self._keep_unreadable, result, said.digest)
-        large = said is not None and not said.unreadable and len(result.body) > self.reader.inline_bytes
-        contents = await asyncio.to_thread(contents_of, said) if large and said is not None else None
-        record, seen = judge_read(copy, result, validators, said, contents)
-        keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
-        packed = await self._packed(result) if keeps_body else b""
-        self.recorder.add(Arrived(result, record, keeps_body, feeds, packed))
-
-    def _keep_unreadable(self, result: FetchResult, digest: bytes) -> None:
-        packed = gzip_record(result.url, result.status, result.headers, result.body)
-        keep_unreadable(self.bodies.folder.with_name("unreadable"), packed, digest)
-
-    async def _packed(self, result: FetchResult) -> bytes:
-        """Return the record of a large body, compressed in a thread: that takes long, and needs no lock."""
-        if len(result.body) <= self.reader.inline_bytes:
-            return b""
-        return await asyncio.to_thread(gzip_record, result.url, result.status, result.headers, result.body)
+        self.recorder.add(await self.answers.read(copy, result, validators))

@@ -6,6 +6,7 @@ Errors are one line each and never hold a password: addresses with one are refus
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,8 @@ from psycopg import pq
 from psycopg.adapt import Dumper, Loader
 
 from recrawl.errors import StoreError, StoreLostError
-from recrawl.live.postgres.store_dialect import copied, translated
+from recrawl.live.postgres.store_dialect import at_once, copied, translated
+from recrawl.live.store_database import FoundRows
 
 CONNECT_S = 10
 SILENT_S = 30  # how long a server that does not answer is waited for
@@ -27,10 +29,12 @@ _SAID = {  # by SQLSTATE
     "53300": "the database takes no more connections",
     "25006": "the database is read-only; what was recorded before is safe",
     "42501": "no permission",
+    "3F000": "no permission to make tables there",
     "3D000": "there is no such database",
     "28P01": "the password is wrong or missing: see ~/.pgpass, PGPASSWORD, or password_file in [store]",
     "28000": "the database refuses this user",
 }
+_RECOVERS = re.compile("starting up|not yet accepting|recovery mode")
 _LOST = re.compile(r"57P0[1-5]|08...")
 _WORDS = (  # of libpq, which gives no SQLSTATE before a connection stands
     ("no password supplied", _SAID["28P01"]),
@@ -64,17 +68,29 @@ class SumLoader(Loader):
 
 def connect_to(url: str, password_file: Path | None = None, *, read_only: bool = False) -> PostgresDatabase:
     """Connect to the database that a URL without a password names."""
-    keep = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": SILENT_S * 1000}
-    password = {} if password_file is None else {"password": _secret(password_file)}
+    keep: dict[str, Any] = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
+    keep["tcp_user_timeout"] = SILENT_S * 1000
+    if password_file is not None:
+        keep["password"] = _secret(password_file)
     with _one_line(url):
-        connection = psycopg.connect(
-            url, autocommit=True, connect_timeout=CONNECT_S, application_name="recrawl", **keep, **password
-        )
+        connection = _connected(url, keep)
         connection.adapters.register_dumper(bool, BoolAsInteger)
         connection.adapters.register_loader("numeric", SumLoader)
         if read_only:
             connection.execute("set default_transaction_read_only = on")
     return PostgresDatabase(connection, url)
+
+
+def _connected(url: str, keep: dict[str, Any]) -> psycopg.Connection[Any]:
+    """Connect; a server that recovers from a crash is waited for."""
+    until_s = time.monotonic() + SILENT_S
+    while True:
+        try:
+            return psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_S, application_name="recrawl", **keep)
+        except psycopg.OperationalError as error:
+            if not _RECOVERS.search(str(error)) or time.monotonic() > until_s:
+                raise
+            time.sleep(0.1)
 
 
 def _secret(path: Path) -> str:
@@ -118,25 +134,33 @@ class PostgresDatabase:
         """Whether a transaction has begun and not ended."""
         return self.connection.info.transaction_status in (pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR)
 
-    def execute(self, ask: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> psycopg.Cursor[Any]:
+    def execute(self, ask: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> FoundRows:
         """Run one statement."""
         with _one_line(self.url):
             return self.connection.execute(translated(ask), values or None)
 
-    def executemany(self, ask: str, rows: Iterable[Sequence[Any]]) -> psycopg.Cursor[Any]:
-        """Run a statement once per row; plain inserts by COPY."""
+    def executemany(self, ask: str, rows: Iterable[Sequence[Any]]) -> FoundRows:
+        """Run a statement once per row; plain inserts by COPY, updates of pages by columns."""
         rows, cursor, copy = list(rows), self.connection.cursor(), copied(ask)
         with _one_line(self.url):
             if not rows:
                 return cursor
             if copy is None:
-                cursor.executemany(translated(ask), rows)
+                columns = at_once(ask)
+                if columns is None:
+                    cursor.executemany(translated(ask), rows)
+                else:
+                    cursor.execute(columns, [list(column) for column in zip(*rows, strict=True)])
                 return cursor
-            with cursor.copy(copy[0]) as writing:
-                writing.set_types(copy[1])
-                for row in rows:
-                    writing.write_row(row)
+        self.copy_rows(copy[0], copy[1], rows)
         return cursor
+
+    def copy_rows(self, copy: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add rows by a COPY in binary form."""
+        with _one_line(self.url), self.connection.cursor().copy(copy) as writing:
+            writing.set_types(types)
+            for row in rows:
+                writing.write_row(row)
 
     def executescript(self, script: str) -> None:
         """Run several statements without values, as they are."""

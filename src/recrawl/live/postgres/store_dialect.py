@@ -20,6 +20,8 @@ _TABLE = re.compile(r"create table (?:if not exists )?(\w+) \(\n?(.*?)\n\) stric
 _COLUMN = re.compile(r"(\w+) (integer|real|text|blob)\b")
 _KEY = re.compile(r"primary key \(([^)]*)\)")
 _INSERT = re.compile(r"insert or (ignore|replace) into (\w+)(?: \(([^)]*)\))?")
+_UPDATE = re.compile(r"(?:update (\w+) set ([^()]+)|delete from (\w+)) where ((?:\w+ = \?(?: and )?)+)")
+_ONE_ROW_A_KEY = ("pages", "plan")  # no group of rows names one of these twice
 _PLAIN = re.compile(r"insert into (\w+)(?: \(([^)]*)\))? values \((?:\?(?:, )?)+\)")
 WORDS = (  # SQLite's words, PostgreSQL's
     ("where pending", "where pending = 1"),
@@ -102,3 +104,23 @@ def copied(ask: str) -> tuple[str, tuple[str, ...]] | None:
     names = ", ".join(map(quoted, columns))
     types = tuple(TYPES[table.columns[name]] for name in columns)
     return f"copy {match[1]} ({names}) from stdin (format binary)", types
+
+
+@cache
+def at_once(ask: str) -> str | None:
+    """Return the statement that does for columns of values what an update or delete does row by row; None: no such."""
+    match = _UPDATE.fullmatch(ask)
+    name = match and (match[1] or match[3])
+    if match is None or name not in _ONE_ROW_A_KEY:
+        return None
+    sets = match[2].split(", ") if match[2] else []
+    wheres = match[4].split(" and ")
+    names = [part.removesuffix(" = ?") for part in (*sets, *wheres)]
+    if any(not part.endswith(" = ?") for part in sets):
+        return None
+    arrays = ", ".join(f"%s::{TYPES[tables()[name].columns[each]]}[]" for each in names)
+    columns = ", ".join(f"c{i}" for i in range(len(names)))
+    found = " and ".join(f"t.{each} = v.c{i}" for i, each in enumerate(names) if i >= len(sets))
+    given = ", ".join(f"{each} = v.c{i}" for i, each in enumerate(names) if i < len(sets))
+    rows = f"unnest({arrays}) as v({columns}) where {found}"
+    return f"update {name} t set {given} from {rows}" if sets else f"delete from {name} t using {rows}"

@@ -86,8 +86,7 @@ create table workers (                     -- one row per session of a worker: i
     worker bigint generated always as identity primary key,
     name text not null,
     begun_at timestamptz not null default clock_timestamp(),
-    alive_until timestamptz not null,      -- by the database's clock alone
-    visits bigint not null default 0
+    alive_until timestamptz not null       -- by the database's clock alone; 'epoch': over for good
 );
 create table inbox_read (                  -- what the planner has recorded of each session's inbox
     worker bigint primary key,

@@ -18,6 +18,7 @@ from recrawl.live.storeschema import FORMAT
 
 _HERE = "hashtext(current_database() || current_schema())"
 LOCK_S = 3.0  # how long the database may take to notice that the process before has died
+SETTINGS = "settings"  # where the text of recrawl.toml is kept, for workers
 CRAWL, PLANNER = 2, 3  # what an advisory lock is for
 
 
@@ -29,8 +30,8 @@ class PostgresStore(Store):
     begin_reading = "begin isolation level repeatable read read only"
 
     @classmethod
-    def create_in(cls, place: StoreSettings) -> None:
-        """Make the tables of a new crawl; a database that has one is refused."""
+    def create_in(cls, place: StoreSettings, settings: str) -> None:
+        """Make the tables of a new crawl with these settings; a database that has one is refused."""
         db = connect_to(place.url, place.password_file)
         try:
             if format_in(db) is not None:
@@ -39,6 +40,7 @@ class PostgresStore(Store):
                 f"begin; {definitions()} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
                 f" insert into meta values ('format', '{FORMAT}'); commit;"
             )
+            cls(db, place.url).set_meta(SETTINGS, settings)
         finally:
             db.close()
 

@@ -26,10 +26,10 @@ def accuracy(sheet: Sheet, outcomes: Sequence[TrialOutcome]) -> Figure:
     for i, outcome in enumerate(outcomes):
         above, below = axes[i], axes[i + len(outcomes)]
         for method in (DRAW, MAJORITY, OWN, MULTIPLE):
-            held = [interval(100 * sizes[method]) for sizes in outcome.sizes.values()]
-            _line(above, list(outcome.sizes), held, COLOUR[method], method)
-        held = [interval(100 * count) for count in outcome.counts.values()]
-        _line(below, list(outcome.counts), held, COLOUR[MULTIPLE], MULTIPLE)
+            means = [interval(100 * sizes[method]) for sizes in outcome.sizes.values()]
+            _line(above, list(outcome.sizes), means, COLOUR[method], method)
+        means = [interval(100 * count) for count in outcome.counts.values()]
+        _line(below, list(outcome.counts), means, COLOUR[MULTIPLE], MULTIPLE)
         for method in (OWN, MAJORITY):
             level = 100 * interval(outcome.accuracy[method]).mean
             below.axhline(level, color=COLOUR[method], linestyle="--", linewidth=1.2)

@@ -98,8 +98,8 @@ def examples_table(outcome: TrialOutcome) -> Table:
         gain = 100 * (example.accuracy[MULTIPLE] - example.accuracy[OWN])
         for method, experts in example.experts.items():
             first = method == next(iter(example.experts))
-            told = "; ".join(f"{name} ({weight:.2f})" for name, weight in experts) or "none"
-            rows.append([example.page if first else "", f"{gain:+.1f}" if first else "", method, told])
+            named = "; ".join(f"{name} ({weight:.2f})" for name, weight in experts) or "none"
+            rows.append([example.page if first else "", f"{gain:+.1f}" if first else "", method, named])
     note = f"{outcome.protocol.name}: the three pages that gain most by their experts, and the three that lose most."
     return Table(["page", "3D less 2D, points", "selected by", "its first experts (weight)"], rows, note, prose=True)
 
@@ -199,7 +199,11 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "interval": protocol.window.interval,
         "beside": protocol.beside,
         "examples": [
-            {"page": e.page, "accuracy": dict(e.accuracy), "experts": {m: list(held) for m, held in e.experts.items()}}
+            {
+                "page": e.page,
+                "accuracy": dict(e.accuracy),
+                "experts": {m: list(experts) for m, experts in e.experts.items()},
+            }
             for e in outcome.examples
         ],
         "findings": [f.to_dict() for f in findings(outcome)],

@@ -69,7 +69,7 @@ class LinkForecast:
         """Keep visits to learn from; the oldest are given up beyond MAX_ROWS."""
         self._rows.append((rows[:, self.columns], links))
         most = SLOW_ROWS if self.learner == "ngb" else MAX_ROWS
-        while sum(len(held) for _, held in self._rows[1:]) > most:
+        while sum(len(links) for _, links in self._rows[1:]) > most:
             self._rows.pop(0)
 
     def fit(self, cycle: int) -> None:

@@ -1,0 +1,45 @@
+"""From an answer to a visit that can be recorded: read the page, judge it against our copy, pack its body."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from recrawl.fetch.outcome import FetchResult
+from recrawl.fetch.validators import Validators
+from recrawl.live.bodies import gzip_record, keep_unreadable
+from recrawl.live.judge import judge_read
+from recrawl.live.page_reader import PageReader
+from recrawl.live.recorder import Arrived
+from recrawl.live.store_visits import Copy
+from recrawl.see.version_contents import contents_of
+
+
+class AnswerReader:
+    """Reads answers beside the event loop; bodies that cannot be read are kept beside `folder`."""
+
+    def __init__(self, reader: PageReader, folder: Path) -> None:
+        self.reader = reader
+        self.folder = folder
+
+    async def read(self, copy: Copy, result: FetchResult, validators: Validators) -> Arrived:
+        """Return the visit that an answer is; never raises for a page's sake."""
+        said = await self.reader.see(result) if result.outcome is None else None
+        if said is not None and said.unreadable:
+            await asyncio.to_thread(self._keep_unreadable, result, said.digest)
+        large = said is not None and not said.unreadable and len(result.body) > self.reader.inline_bytes
+        contents = await asyncio.to_thread(contents_of, said) if large and said is not None else None
+        record, seen = judge_read(copy, result, validators, said, contents)
+        keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
+        packed = await self._packed(result) if keeps_body else b""
+        return Arrived(result, record, keeps_body, feeds, packed)
+
+    def _keep_unreadable(self, result: FetchResult, digest: bytes) -> None:
+        packed = gzip_record(result.url, result.status, result.headers, result.body)
+        keep_unreadable(self.folder.with_name("unreadable"), packed, digest)
+
+    async def _packed(self, result: FetchResult) -> bytes:
+        """Return the record of a large body, compressed in a thread: that takes long, and needs no lock."""
+        if len(result.body) <= self.reader.inline_bytes:
+            return b""
+        return await asyncio.to_thread(gzip_record, result.url, result.status, result.headers, result.body)

@@ -1,0 +1,1 @@
+"""A fleet: one planner and any number of workers on one PostgreSQL database."""

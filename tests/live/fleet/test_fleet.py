@@ -1,0 +1,339 @@
+"""A fleet: any number of workers choose and find what one process would, and bad input is one line."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from recrawl.cli import main
+from recrawl.clock import SystemClock
+from recrawl.errors import StoreError
+from recrawl.live.directory import CrawlDirectory
+from recrawl.live.facade import Crawl
+from recrawl.live.fleet.fleet_worker import DatabaseClock, FleetWorker, WorkerThread
+from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
+from recrawl.live.fleet.store_fleet import FleetTables, LeaseLostError, tasks_from
+from recrawl.live.postgres import store_pg_schema
+from recrawl.live.postgres.store_postgres import PostgresStore
+from recrawl.live.session import Session
+from recrawl.live.store_place import StoreSettings
+from recrawl.simulate.replay import ReplayServer
+from support.fleet_ordeal import fleet_ordeal
+from support.live_crawls import Days, begun, seeds, settings
+from support.postgres_server import LocalServer
+
+WEEKS = 4
+Web = tuple[ReplayServer, Days]
+
+
+def in_database(postgres: LocalServer, toml: str, lease_s: float = 20.0) -> str:
+    return f'{toml}\n[store]\nurl = "{postgres.new_database()}"\nlease_s = {lease_s}\n'
+
+
+def place_of(directory: CrawlDirectory) -> StoreSettings:
+    assert directory.database is not None
+    return directory.database
+
+
+@contextmanager
+def workers(directory: CrawlDirectory, count: int, clock: Days | None = None) -> Iterator[list[WorkerThread]]:
+    """Workers beside the planner."""
+    threads = [
+        WorkerThread(FleetWorker(place_of(directory), f"w{i}", directory.path, clock=clock)) for i in range(count)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield threads
+    finally:
+        for thread in threads:
+            thread.end()
+    assert [thread.worker.fault for thread in threads] == [None] * count
+
+
+def chosen(directory: CrawlDirectory) -> dict[int, set[tuple[str, str]]]:
+    """The URLs visited in each cycle, with what was found."""
+    store = directory.open_store(read_only=True)
+    found: dict[int, set[tuple[str, str]]] = {}
+    for visit in store.all_visits():
+        found.setdefault(visit["cycle"], set()).add((visit["url"], visit["outcome"]))
+    store.close()
+    return found
+
+
+def test_sqlite_one_worker_and_four_choose_the_same_pages(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
+    """The same seed visits the same pages with the same outcomes, whoever fetches them."""
+    server, calendar = web
+    toml, found = settings("learned", signals=True), []
+    for count in (0, 1, 4):
+        calendar.day = 0.0
+        text = toml if count == 0 else in_database(postgres, toml)
+        directory = begun(tmp_path / f"crawl{count}", seeds(server), text)
+        crawl = Crawl(directory, calendar)
+        with workers(directory, max(0, count - 1), calendar), crawl:
+            for week in range(WEEKS):
+                calendar.day = 7.0 * week
+                assert crawl.run(1, now=True).cycles == 1
+        found.append(chosen(directory))
+    assert len(found[0]) == WEEKS
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+def test_kills_lose_nothing_and_stay_polite(postgres: LocalServer, tmp_path: Path) -> None:
+    """After kill -9 of planner and workers every visit that the database took is recorded once; no host is hurried."""
+    found = fleet_ordeal(tmp_path, postgres, kills=4, workers=2, pages=60, sites=6)
+    assert found.wrong == []
+    assert found.visits >= 60
+
+
+def test_a_drained_worker_gives_its_sites_to_the_others(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
+    """A worker that is asked to stop records what it found and frees its sites at once, not when its lease is over."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings(delay_s=0.05), lease_s=300.0))
+    done: list[int] = []
+    planner = threading.Thread(
+        target=lambda: done.append(Crawl(directory).run(1, planner_only=True).cycles), daemon=True
+    )
+    with workers(directory, 1) as first:
+        planner.start()
+        wait_until(lambda: visits_in(directory) > 0)
+        assert [each["name"] for each in Crawl(directory).status()["workers"]] == ["w0"]
+        first[0].end()
+        assert Crawl(directory).status()["workers"] == []
+        with workers(directory, 1):
+            planner.join(60)
+    assert done == [1]
+    assert len(chosen(directory)[1]) == len(seeds(server))
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + 60
+    while not true() and time.monotonic() < until_s:
+        time.sleep(0.02)
+    assert true()
+
+
+def visits_in(directory: CrawlDirectory) -> int:
+    return int(Crawl(directory).status()["visits"])
+
+
+# -- leases -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def fleet(postgres: LocalServer) -> Iterator[FleetTables]:
+    place = StoreSettings(postgres.new_database())
+    PostgresStore.create_in(place, "")
+    store = PostgresStore.open_in(place)
+    yield FleetTables(store.db)
+    store.close()
+
+
+def end_lease(fleet: FleetTables, worker: int) -> None:
+    fleet.db.execute("update workers set alive_until = clock_timestamp() where worker = ?", (worker,))
+
+
+def test_a_session_whose_lease_is_over_records_nothing(fleet: FleetTables) -> None:
+    """Fenced: once another may own its sites, a late worker can neither record nor renew; the inbox stays as it was."""
+    one, two = fleet.join("one", 60), fleet.join("two", 60)
+    fleet.open_cycle(1, None)
+    fleet.add_tasks(1, tasks_from(1, [("a.org", "page", 0, "{}"), ("b.org", "page", 1, "{}")]))
+    assert fleet.claim(one, 9) == {"a.org": 1, "b.org": 2}
+    assert fleet.claim(two, 9) == {}
+    record = pack_reply(Reply("released"))
+    fleet.send(one, [(1, 1, 1, record)], [("a.org", "a.org", "{}")], [])
+    end_lease(fleet, one)
+    assert fleet.claim(two, 9) == {"a.org": 1, "b.org": 2}
+    assert [task.task for task in fleet.tasks_of(1, ["a.org", "b.org"], 0)] == [2]
+    for late in (
+        lambda: fleet.send(one, [(1, 2, 2, record)], [], []),
+        lambda: fleet.renew(one, 60),
+        lambda: fleet.claim(one, 1),
+        lambda: fleet.leave(one),
+    ):
+        with pytest.raises(LeaseLostError):
+            late()
+    assert [(entry.worker, entry.number) for entry in fleet.read_inbox(1, 10)] == [(one, 1)]
+    fleet.mark_read({one: 1})
+    assert fleet.read_inbox(1, 10) == []
+
+
+def test_a_redirect_does_not_lead_onto_another_workers_site(fleet: FleetTables) -> None:
+    """A site that another living worker owns cannot be claimed; a free one and one's own can."""
+    one, two = fleet.join("one", 60), fleet.join("two", 60)
+    assert fleet.claim_site(one, "a.org")
+    assert fleet.claim_site(one, "a.org")
+    assert not fleet.claim_site(two, "a.org")
+    fleet.release(one, {"a.org": 0})
+    assert fleet.claim_site(two, "a.org")
+
+
+def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:
+    """Plan and inbox do not grow: the partitions of a cycle go when the next begins, with the sessions that ended."""
+    worker = fleet.join("one", 60)
+    for cycle in (1, 2, 11):
+        fleet.open_cycle(cycle, 60.0)
+        fleet.add_tasks(cycle, tasks_from(fleet.last_task() + 1, [("a.org", "page", 0, "{}")]))
+    rows = fleet.db.execute("select relname from pg_class where relname ~ '^(tasks|inbox)_[0-9]+$' order by 1")
+    assert [name for (name,) in rows] == ["inbox_11", "tasks_11"]
+    assert fleet.look().cycle == 11
+    assert list(fleet.claim(worker, 5)) == ["a.org"]
+
+
+def test_records_are_read_as_they_were_written(web: Web, tmp_path: Path) -> None:
+    """What a worker writes of an answer is what the planner reads, headers and body included."""
+    from recrawl.fetch.outcome import FetchResult, Kind
+
+    result = FetchResult("http://a.org/", Kind.OK, 1.5, "http://a.org/x", status=200, attempts=2, body=b"\0\xff")
+    result = result._replace(headers=(("etag", '"x"'),))
+    assert unpack_reply(pack_reply(Reply("answer", result))) == Reply("answer", result)
+
+
+class Skewed(SystemClock):
+    """A machine whose clock is a year ahead."""
+
+    def now(self) -> float:
+        return super().now() + 365.0
+
+
+def test_clocks_of_workers_are_set_by_the_database(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
+    """A worker whose clock is a year ahead dates its visits as the others do, and its lease lasts as long."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
+    worker = WorkerThread(FleetWorker(place_of(directory), "w0", directory.path, machine_clock=Skewed()))
+    worker.start()
+    try:
+        assert Crawl(directory).run(1, planner_only=True).cycles == 1
+    finally:
+        worker.end()
+    store = directory.open_store(read_only=True)
+    latest = max(visit["at"] for visit in store.all_visits())
+    store.close()
+    assert abs(latest - SystemClock().now()) < 1.0
+    assert DatabaseClock(Skewed(), 86_400.0 * 3).now() == pytest.approx(3.0, abs=1e-3)
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+def one_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1, error
+    assert "Traceback" not in error
+    return error
+
+
+def test_a_database_that_cannot_be_used(
+    postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong address, no such database, no permission, a password in the address: one line, and no folder is left."""
+    url = postgres.new_database()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("create role guest_of_tests login")
+        connection.execute("revoke all on schema public from public")
+    for bad, said in (
+        ("mysql://x/y", "must be postgresql://"),
+        ("postgresql://u:hunter2@127.0.0.1/x", "has a password"),
+        ("postgresql://u@127.0.0.1:1/x", "nobody answers"),
+        ("postgresql://u@127.0.0.1:port/x", "no number"),
+        (postgres.url("nothing_here"), "does not exist"),
+        (url.replace("postgres@", "guest_of_tests@"), "permission"),
+    ):
+        error = one_line(["init", str(tmp_path / "crawl"), "--store", bad], capsys)
+        assert said in error or "no such database" in error, error
+        assert "hunter2" not in error
+        assert not (tmp_path / "crawl").exists()
+        error = one_line(["work", "--store", bad, "--name", "w1", "-C", str(tmp_path / "w")], capsys)
+        assert "hunter2" not in error
+    assert main(["init", str(tmp_path / "crawl"), "--store", url]) == 0
+    assert "has a crawl already" in one_line(["init", str(tmp_path / "other"), "--store", url], capsys)
+    assert "letters" in one_line(["work", "--store", url, "--name", "../w", "-C", str(tmp_path)], capsys)
+    assert "no recrawl.toml" in one_line(["work", "--name", "w", "-C", str(tmp_path / "none")], capsys)
+
+
+def test_a_store_of_another_version(
+    postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A newer format is refused in one line by everything; an older one is brought here by its steps, in one go."""
+    url = postgres.new_database()
+    folder = str(tmp_path / "crawl")
+    assert main(["init", folder, "--store", url]) == 0
+    set_format(url, 99)
+    for words in (["status", "-C", folder], ["run", "-C", folder, "--cycles", "1"], ["upgrade", "-C", folder]):
+        assert "use a newer recrawl" in one_line(words, capsys)
+    assert "use a newer recrawl" in one_line(["work", "--store", url, "--name", "w", "-C", folder], capsys)
+    set_format(url, 3)
+    assert "recrawl upgrade" in one_line(["status", "-C", folder], capsys)
+    assert "from format 4 on" in one_line(["upgrade", "-C", folder], capsys)
+    monkeypatch.setitem(store_pg_schema.STEPS, 3, "alter table pages add column extra bigint;")
+    assert main(["upgrade", "-C", folder]) == 0
+    assert main(["status", "-C", folder]) == 0
+
+
+def set_format(url: str, number: int) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("update meta set value = %s where key = 'format'", (str(number),))
+
+
+def test_a_database_that_becomes_read_only_loses_no_visit(
+    web: Web, postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A full or read-only database stops a run in one line; what was recorded is there, and a later run goes on."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
+    url = place_of(directory).url
+    name = url.partition("@/")[2].partition("?")[0]
+    with psycopg.connect(postgres.url(), autocommit=True) as connection:
+        connection.execute(f"alter database {name} set default_transaction_read_only = on".encode())
+        assert "read-only" in one_line(["run", "-C", str(directory.path), "--cycles", "1", "--quiet"], capsys)
+        assert "read-only" in one_line(["work", "--name", "w", "-C", str(directory.path)], capsys)
+        connection.execute(f"alter database {name} reset default_transaction_read_only".encode())
+    assert Crawl(directory).run(1).cycles == 1
+    assert visits_in(directory) == len(seeds(server))
+
+
+def test_a_full_database_loses_no_visit(
+    web: Web, postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the database's disk is full while visits are recorded, a run ends in one line, and a later one goes on."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
+    with psycopg.connect(place_of(directory).url, autocommit=True) as connection:
+        connection.execute(
+            "create function full_disk() returns trigger language plpgsql as"
+            " $$ begin raise exception 'could not extend file' using errcode = '53100'; end $$"
+        )
+        connection.execute("create trigger full_disk before insert on visits execute function full_disk()")
+        assert "disk is full" in one_line(["run", "-C", str(directory.path), "--cycles", "1", "--quiet"], capsys)
+        connection.execute("drop trigger full_disk on visits")
+    assert Crawl(directory).run(1).cycles == 1
+    assert visits_in(directory) == len(seeds(server))
+    pages = [url for url, _ in chosen(directory)[1]]
+    assert len(pages) == len(set(pages))
+
+
+def test_only_one_planner(web: Web, postgres: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second planner, from another folder or machine, is refused; what is added meanwhile waits for the first."""
+    from recrawl.live.postgres import store_postgres
+
+    monkeypatch.setattr(store_postgres, "LOCK_S", 0.1)
+    directory = begun(tmp_path / "crawl", seeds(web[0]), in_database(postgres, settings()))
+    name, plan = Crawl(directory).steering()
+    with Session(directory, name, plan, clock=web[1]):
+        assert Crawl(directory).is_held()
+        with pytest.raises(StoreError, match="another process"):
+            Crawl(CrawlDirectory.open(directory.path)).run(1)
+        assert Crawl(directory).add("http://s0.replay/more")[0] == 1
+    assert not Crawl(directory).is_held()
