@@ -79,7 +79,7 @@ def test_learned_plans_the_same_in_any_number_of_shards(sharded: dict[int, Shard
 def learned_crawl(cycles: int) -> tuple[Learned, Snapshot]:
     """A crawl under `learned`, the next cycle open."""
     web = Recording.from_arrays(random_tables(400, 20.0, 5, sites=12))
-    world, policy = RecordedWorld(web), make_policy("learned(explore=0.2)", Setting(seed=1))
+    world, policy = RecordedWorld(web), make_policy("learned(explore=0.2, floor=0)", Setting(seed=1))
     assert isinstance(policy, Learned)
     memory = world.memory(cycle_days=1.0, seed=1)
     paths = np.array([f"a{page % 7}/b{page % 60}/{page}.html" for page in range(400)], dtype=object)
@@ -126,11 +126,11 @@ def test_with_one_model_shards_choose_as_learned_does(tmp_path: Path, cycles: in
     belief, memory = policy.belief, seen.memory
     bases = [belief.evidence.base] * (cycles + 2)
     model = ShardModel(belief.prior.shape, belief.prior.strength, belief.prior.rates, belief.hazard, bases)
-    fresh = policy_for_shards("learned(explore=0.2)", 1)
+    fresh = policy_for_shards("learned(explore=0.2, floor=0)", 1)
     assert isinstance(fresh, Learned)
     with open_engine() as engine:
         run = PlanRun(shards, engine, silent)
-        found = ShardedPlan(shards, "", run.by_model(fresh, "learned(explore=0.2)", model, visits, 0))
+        found = ShardedPlan(shards, "", run.by_model(fresh, "learned(explore=0.2, floor=0)", model, visits, 0))
     policy.scouting = Scouting(0.2)  # what scouts brought before is not known to shards
     expected: list[int] = []
     while len(expected) < visits:
