@@ -26,7 +26,7 @@ from recrawl.live.judge import validators_of
 from recrawl.live.lanes import DRAIN_S
 from recrawl.live.page_reader import PageReader
 from recrawl.live.postgres.store_postgres import PostgresStore
-from recrawl.live.recorder import GROUP, Arrived, state_json
+from recrawl.live.recorder import GROUP, GROUP_S, Arrived, state_json
 from recrawl.live.standing import HOST_BARS, NO_ANSWER, PAGE_BARS
 from recrawl.live.store_visits import Copy
 from recrawl.see.feeds import MAX_FEED_BYTES
@@ -63,6 +63,7 @@ class WorkerSession:
         self._number = 0
         self._newest = 0  # task of the last general look
         self._has_bodies = False
+        self._next_send_s = self._next_claim_s = clock.monotonic_s()  # each is a commit, so not at every look
         self._fair_s = clock.monotonic_s()  # when this session last had no more than its share
 
     async def run(self) -> None:
@@ -78,7 +79,8 @@ class WorkerSession:
             while not self.stopping.is_set():
                 self._renew()
                 self._look()
-                self._send()
+                if self.clock.monotonic_s() >= self._next_send_s:
+                    self._send()
                 await asyncio.sleep(POLL_S)
             await self._drain()
 
@@ -108,7 +110,8 @@ class WorkerSession:
             self._take(self.fleet.tasks_of(look.cycle, list(self._sites), self._newest), general=True)
         busy = self.lanes.sites()
         fair = -(-look.open_sites // max(look.workers, 1))
-        if len(busy) < fair:
+        if len(busy) < fair and self.clock.monotonic_s() >= self._next_claim_s:
+            self._next_claim_s = self.clock.monotonic_s() + GROUP_S
             claimed = self.fleet.claim(self.lease.worker, fair - len(busy))
             if claimed:
                 self._own(claimed)
@@ -251,6 +254,7 @@ class WorkerSession:
 
     def _send(self) -> None:
         """Put on disk what was found and how hosts are treated: bodies first; all of it only while the lease lasts."""
+        self._next_send_s = self.clock.monotonic_s() + GROUP_S
         gates = [(state.host, registrable_domain(state.host), state_json(state)) for state in self._gates()]
         robots = [
             (record.origin, registrable_domain(host_of(f"{record.origin}/")), state_json(record))
