@@ -93,6 +93,11 @@ min_delay_s = 1.0         # between two requests to a host
 # max_backoff_s = 86_400.0        # the longest Retry-After that is believed
 # breaker_failures = 5            # in a row, then the host is left alone ...
 # breaker_s = 60.0                # ... this long, doubling up to max_backoff_s
+
+# [store]                         # instead of state.sqlite: a PostgreSQL database, for a fleet of workers
+# url = ""                        # postgresql://USER@HOST:PORT/DATABASE, without a password
+# password_file = ""              # where ~/.pgpass and PGPASSWORD do not hold it
+# lease_s = 30.0                  # how long a worker that died keeps its sites
 """
 
 
