@@ -1,9 +1,10 @@
 """A living web on loopback: a dead host, a slow one, a disallowed site, a newcomer of 4,000 pages, an outage.
 
 Ten honest hosts with pages that change, and around them all that starves a crawl. Prints a table of what the crawl
-asked for and found in each cycle; every request is counted in the servers' own log.
+asked for and found in each cycle, beside what a simulation of the same web finds where nothing is in the way; every
+request is counted in the servers' own log, and in the end the pages of each host that were never asked for.
 
-    python -m benchmarks.living [--policy learned] [--cycles 12]
+    python -m benchmarks.living [--cycles 12] [--seconds 4]
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from aiohttp import web
 
 from recrawl.clock import SystemClock
+from recrawl.live.choice import DEFAULT
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.recorder import Noted
 from recrawl.live.session import Session
@@ -33,6 +35,7 @@ HONEST = tuple(f"h{number}.test" for number in range(10))
 DEAD, SLOW, SHUT, NEWCOMER, OUTAGE = "dead.test", "slow.test", "shut.test", "newcomer.test", "outage.test"
 TRAP = "trap.test"
 CYCLE_S = 4.0
+NEWCOMER_COMES, OUTAGE_BEGINS, OUTAGE_ENDS = 5, 7, 10  # cycles
 TOML = """
 [crawl]
 signals = false
@@ -44,6 +47,11 @@ min_delay_s = 0.01
 latency_factor = 0.0
 breaker_s = 0.1
 """
+
+
+def pace_of(name: str) -> int:
+    """Days between two changes of a page."""
+    return 1 + sum(name.encode()) % 7
 
 
 @dataclass
@@ -109,8 +117,7 @@ class LivingWeb:
             words = ["red", "green", "blue", "white", "black", "grey", "pink", "gold"]
             here = "/".join(part for part in name.split("/") if part)
             return " ".join(f"<a href='/{here}/{word}'>{word}</a>" for word in words).replace("//", "/")
-        pace = 1 + sum(name.encode()) % 7  # days between two changes
-        draw = random.Random(f"{host}{name}{self.day // pace if host != NEWCOMER else 0}")
+        draw = random.Random(f"{host}{name}{self.day // pace_of(name) if host != NEWCOMER else 0}")
         return " ".join(
             draw.choices(
                 ["stone", "river", "light", "hand", "winter", "paper", "glass", "letter", "harbour", "engine"], k=60
@@ -192,37 +199,61 @@ def run(directory: CrawlDirectory, web: LivingWeb, policy: str, plan: Plan, cycl
     return Row(cycle, Counter(host for host, path in asked if path != "/robots.txt"), robots, seen, seconds, barred)
 
 
+def simulated(living: LivingWeb, policy: str, plan: Plan, cycles: int, cycle_s: float) -> list[tuple[int, int, int]]:
+    """Return visits, changes and first copies of each cycle of the same crawl in a simulation."""
+    from benchmarks.living_simulated import Site, simulate
+
+    paces = tuple(pace_of(str(number)) for number in range(living.pages))
+    slow = Site(paces, room=1 + int(cycle_s / living.slow_delay_s))
+    outage = Site(paces, down=tuple(range(OUTAGE_BEGINS, OUTAGE_ENDS)))
+    newcomer = Site((0,) * living.newcomers, born=NEWCOMER_COMES - 0.5)
+    return simulate([*[Site(paces) for _ in living.honest], slow, outage, newcomer], policy, plan, cycles)
+
+
+def never_asked(living: LivingWeb) -> str:
+    """Say how many of each host's pages no request was for."""
+    asked = {(host, path) for host, path in living.log}
+    hosts = [*((host, living.pages) for host in (*living.honest, SLOW, OUTAGE)), (NEWCOMER, living.newcomers)]
+    missing = {host: sum((host, f"/{number}") not in asked for number in range(count)) for host, count in hosts}
+    return ", ".join(f"{host} {count}" for host, count in missing.items() if count) or "none"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--policy", default="learned")
+    parser.add_argument("--policy", default=DEFAULT)
     parser.add_argument("--cycles", type=int, default=12)
     parser.add_argument("--budget", type=int, default=100)
+    parser.add_argument("--seconds", type=float, default=CYCLE_S, help="that a cycle's visits may take")
     args = parser.parse_args()
     plan = Plan(1.0, args.budget)
     columns = "honest slow outage newcomer shut dead"
-    print(f"cycle  what happens       requests ({columns}) robots  changed first failed  s  barred")
     with LivingWeb() as living, tempfile.TemporaryDirectory() as folder:
+        beside = simulated(living, args.policy, plan, args.cycles, args.seconds)
+        print(f"cycle  what happens      requests ({columns}) robots | live: changed first failed | simulated: visits")
+        print("       changed first | seconds, barred")
         directory = begin(Path(folder) / "crawl", living)
         for cycle in range(1, args.cycles + 1):
             event = ""
-            if cycle == 5:
+            if cycle == NEWCOMER_COMES:
                 event = "newcomer: 4,000"
                 add(directory, living.urls(NEWCOMER, living.newcomers))
-            if cycle == 7:
+            if cycle == OUTAGE_BEGINS:
                 event = "outage begins"
                 living.begin_outage()
-            if cycle == 10:
+            if cycle == OUTAGE_ENDS:
                 event = "outage ends"
                 living.end_outage()
-            row = run(directory, living, args.policy, plan)
+            row = run(directory, living, args.policy, plan, args.seconds)
             counts = [sum(row.requests[host] for host in living.honest)]
             counts += [row.requests[host] for host in (SLOW, OUTAGE, NEWCOMER, SHUT, DEAD)]
             found = [row.outcomes[name] for name in ("changed", "first", "failed")]
             print(
-                f"{row.cycle:>5}  {event:<18} {sum(counts):>5} ({' '.join(map(str, counts))}) {row.robots:>6} "
-                f"{' '.join(f'{n:>6}' for n in found)} {row.seconds:>5.1f}  {row.barred}", flush=True,
+                f"{row.cycle:>5}  {event:<16} {sum(counts):>5} ({' '.join(map(str, counts))}) {row.robots:>3} | "
+                f"{' '.join(f'{n:>4}' for n in found)} | {' '.join(f'{n:>4}' for n in beside[cycle - 1])} | "
+                f"{row.seconds:.1f}, {row.barred}", flush=True,
             )  # fmt: skip
+        print(f"pages that were never asked for: {never_asked(living)}")
 
 
 if __name__ == "__main__":

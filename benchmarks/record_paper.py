@@ -1,16 +1,18 @@
 """Turn the results.json of a paper's experiment into a result of docs/results/data, ready to be rendered.
 
-    python -m benchmarks.record_paper OUT/results.json PAGE --question Q --answer A --data D [--date DATE]
+    python -m benchmarks.record_paper OUT/results.json PAGE --question Q --answer A --data D [--date DATE] [--commit C]
 
-OUT is the folder of `recrawl experiment gp4c|focus ... --out OUT`. The result has the command, the paper's numbers
-beside ours (GP4C: Table 2) or the harvest of every strategy (focus), and every finding with its verdict. A result of
-the same question on the page is replaced. `make results` renders the page.
+OUT is the folder of `recrawl experiment gp4c|focus|clusters|outlinks|experts ... --out OUT`. The result has the
+command, the paper's main table with our numbers, and every finding with its verdict. --commit is the one that the
+experiment ran at, where it is not the present one; --note adds a paragraph. A result of the same question on the page
+is replaced. `make results` renders the page.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,48 +28,48 @@ def table(columns: list[str], rows: list[list[str]], align: str = "") -> Block:
     return {"table": {"columns": columns, "align": align or "l" + "r" * (len(columns) - 1), "rows": rows}}
 
 
-def said(point: dict[str, Any], half: str) -> str:
+def with_half(point: dict[str, Any], half: str) -> str:
     """A mean with its interval."""
     return f"{point['mean']:.4f}" + (f" ± {point[half]:.4f}" if point[half] is not None else "")
 
 
-def findings(found: list[dict[str, Any]]) -> Block:
+def findings(claims: list[dict[str, Any]]) -> Block:
     """Every claim with its verdict."""
-    rows = [[f["claim"], f["verdict"], f["seen"]] for f in found]
+    rows = [[f["claim"], f["verdict"], f["seen"]] for f in claims]
     return table(["the paper says", "holds here", "seen"], rows, "lll")
 
 
-def gp4c(held: dict[str, Any]) -> list[Block]:
+def gp4c(found: dict[str, Any]) -> list[Block]:
     """Table 2 with the paper's, the printed formulas, and the findings."""
     rows, measures = [], ("ChangeRate", "NDCG")
-    evolved = {f"GP4C {name.split('/')[0].capitalize()}": name.split("/")[0] for name in held["evolved"]}
-    for method in (*held["baselines"], *evolved):
+    evolved = {f"GP4C {name.split('/')[0].capitalize()}": name.split("/")[0] for name in found["evolved"]}
+    for method in (*found["baselines"], *evolved):
         cells = []
         for measure in measures:
             if method in evolved:
-                ours = held["evolved"][f"{evolved[method]}/{measure.lower()}"]["selections"]["best"][measure]
+                ours = found["evolved"][f"{evolved[method]}/{measure.lower()}"]["selections"]["best"][measure]
             else:
-                ours = held["baselines"][method][measure]
-            paper = held["paper"]["table2"].get(method, {}).get(measure)
-            cells += [said(ours, "ci95"), f"{paper[0]:.4f} ± {paper[1]:.4f}" if paper else ""]
+                ours = found["baselines"][method][measure]
+            paper = found["paper"]["table2"].get(method, {}).get(measure)
+            cells += [with_half(ours, "ci95"), f"{paper[0]:.4f} ± {paper[1]:.4f}" if paper else ""]
         rows.append([method, *cells])
     printed = [
         [name, *(f"{forms[form][m]['mean']:.4f}" for m in range(2) for form in ("rate", "chance"))]
-        for name, forms in held["table4"].items()
+        for name, forms in found["table4"].items()
     ]
     heads = [f"{measure}, {form}s" for measure in measures for form in ("rate", "chance")]
     return [
         table(["method", "ChangeRate", "paper", "NDCG", "paper"], rows),
-        findings(held["findings"]),
+        findings(found["findings"]),
         {"text": "The formulas that the paper's Table 4 prints, on the same test sets:"},
         table(["printed formula", *heads], printed),
     ]
 
 
-def focus(held: dict[str, Any]) -> list[Block]:
+def focus(found: dict[str, Any]) -> list[Block]:
     """Per topic the harvest of every strategy, and the findings."""
     blocks: list[Block] = []
-    for topic in held["topics"]:
+    for topic in found["topics"]:
         web, quality = topic["web"], topic["classifier"]
         about = (
             f"`{topic['topic']}`: {quality['relevant']:,} relevant of {web['pages']:,} pages, {web['good']:,} in reach"
@@ -75,12 +77,85 @@ def focus(held: dict[str, Any]) -> list[Block]:
         blocks.append({"text": f"{about}; strategies evolved on `{topic['evolved_on']}`"})
         heads = [f"{size:,} pages, {trial['seeds']} seeds" for trial in topic["trials"] for size in topic["pages"]]
         rows = [
-            [name, *(said(point, "half") for trial in topic["trials"] for point in trial["measures"]["harvest"][name])]
+            [
+                name,
+                *(
+                    with_half(point, "half")
+                    for trial in topic["trials"]
+                    for point in trial["measures"]["harvest"][name]
+                ),
+            ]
             for name in topic["trials"][0]["measures"]["harvest"]
         ]
         blocks += [table(["harvest", *heads], rows), findings(topic["findings"])]
         blocks += [{"list": topic["notes"]}] if topic["notes"] else []
     return blocks
+
+
+def three(value: float | None) -> str:
+    """A number of three digits, a dash for none."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def clusters(found: dict[str, Any]) -> list[Block]:
+    """Fig 4: the three measures of every policy at every cycle length and budget; the findings."""
+    places = list(dict.fromkeys((run["cycle_days"], run["budget"]) for run in found["policies"]))
+    policies = list(dict.fromkeys(run["policy"] for run in found["policies"]))
+    runs = {(run["cycle_days"], run["budget"], run["policy"]): run for run in found["policies"]}
+    heads = [f"{cycle:g} d, {budget:.1%}" for cycle, budget in places]
+    blocks: list[Block] = []
+    for measure in ("ChangeRatio", "freshness@10", "MAP@10"):
+        rows = [[policy, *(three(runs[(*place, policy)][measure]) for place in places)] for policy in policies]
+        blocks.append(table([measure, *heads], rows))
+    return [*blocks, findings(found["findings"])]
+
+
+def outlinks(found: dict[str, Any]) -> list[Block]:
+    """Figs 9, 10, 12 and 14: errors by set of features, accuracy by history, rank correlations; the findings."""
+    sorts = ("internal", "external")
+    blocks = []
+    parts = (("static", "R2", "LCR by static features, R2"), ("history", "accuracy (b)", "NL, balanced accuracy"))
+    for part, key, head in parts:
+        rows = [[name, *(three(found[part][w][name][key]) for w in sorts)] for name in found[part]["internal"]]
+        blocks.append(table([head, *sorts], rows))
+    ranked = found["rankings"]
+    keys = ("LCR", "NL", "NNL", "area", "found")
+    rows = [[name, *(three(ranked[w][name][key]) for w in sorts for key in keys)] for name in ranked["internal"]]
+    blocks.append(table(["ranking", *(f"{key}, {w}" for w in sorts for key in keys)], rows))
+    rows = [[f["links"], f["claim"], f["verdict"], f["seen"]] for f in found["findings"]]
+    return [*blocks, table(["links", "the paper says", "holds here", "seen"], rows, "llll")]
+
+
+def experts(found: dict[str, Any]) -> list[Block]:
+    """Tables 1 to 3 of every protocol with the paper's, the crawl by their models, the policies; the findings."""
+    blocks: list[Block] = []
+    paper = {name: value for number in (3, 2, 1) for name, value in found["paper"][f"table{number}"].items()}
+    for protocol in found["protocols"]:
+        about = f"{protocol['name']}: {protocol['judged_pages']} pages, {protocol['predictions']:,} predictions"
+        rows = [
+            [method, percent(value), f"{100 * protocol['balanced'][method]:.1f}", f"{paper.get(method, '–')}"]
+            for method, value in protocol["accuracy"].items()
+        ]
+        blocks += [{"text": about}, table(["method", "accuracy, %", "balanced, %", "paper, %"], rows)]
+        blocks.append(findings(protocol["findings"]))
+    if found["batch_crawl"]:
+        crawl = found["batch_crawl"]
+        about = f"Fig 8 by these models, learnt once: {crawl['pages']} pages, {crawl['visits']} visits per step"
+        rows = [[method, percent(value)] for method, value in crawl["freshness"].items()]
+        blocks += [{"text": about}, table(["method", "freshness, %"], rows), findings(crawl["findings"])]
+    for name, crawl in found["crawls"].items():
+        rows = [[policy, percent(values["FreshnessEnd"])] for policy, values in crawl["policies"].items()]
+        about = f"Fig 8 by policies that learn on the way: {name}, {crawl['pages']} pages, {crawl['visits']} visits"
+        blocks += [{"text": about}, table(["policy", "freshness, %"], rows), findings(crawl["findings"])]
+    return blocks
+
+
+def percent(point: dict[str, Any]) -> str:
+    """A mean with its interval, in percent."""
+    return f"{100 * point['mean']:.2f}" + (f" ± {100 * point['half']:.2f}" if point["half"] is not None else "")
+
+
+PAGES = {"gp4c": gp4c, "focus": focus, "clusters": clusters, "outlinks": outlinks, "experts": experts}
 
 
 def laid_out(value: Any, key: str = "", depth: int = 0) -> str:
@@ -99,25 +174,27 @@ def main() -> None:
     """Write the result into its page's data."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
-    parser.add_argument("page", choices=("gp4c", "focus"))
+    parser.add_argument("page", choices=tuple(PAGES))
     for option in ("question", "answer", "data"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--date", default=datetime.now(UTC).date().isoformat())
     parser.add_argument("--seed", default="as in the command")
+    parser.add_argument("--commit", default="")
+    parser.add_argument("--note", default="")
     args = parser.parse_args()
-    held = json.loads(args.results.read_text())
+    found = json.loads(args.results.read_text())
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     result = {
         "question": args.question,
         "answer": args.answer,
-        "command": [held["command"]],
+        "command": [re.sub(r"(?<= )/\S*/", "", found["command"])],  # without the folders of this machine
         "data": args.data,
         "seed": args.seed,
         "date": args.date,
-        "commit": commit.stdout.strip(),
-        "body": {"gp4c": gp4c, "focus": focus}[args.page](held),
+        "commit": args.commit or commit.stdout.strip(),
+        "body": PAGES[args.page](found) + ([{"text": args.note}] if args.note else []),
     }
     path = DATA / f"{args.page}.json"
     page = json.loads(path.read_text())

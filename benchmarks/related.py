@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.features.related import NEIGHBOURS, related
-from recrawl.features.semantic import semantic_vectors, unit
+from recrawl.features.semantic import SemanticSpace, unit
 from recrawl.progress import progress
 from recrawl.recording.recording import Recording
 
@@ -63,7 +63,9 @@ def main() -> None:
     args = parser.parse_args()
     related(clustered(2_000, 8, 0), exact=False)  # compile
     began = time.perf_counter()
-    vectors = semantic_vectors(Recording.open(args.data)) if args.data else clustered(args.pages, 192, seed=args.seed)
+    vectors = (
+        SemanticSpace(Recording.open(args.data)).first() if args.data else clustered(args.pages, 192, seed=args.seed)
+    )
     print(f"{len(vectors):,} x {vectors.shape[1]} vectors made in {time.perf_counter() - began:.1f} s")
     began = time.perf_counter()
     with progress("related") as advance:

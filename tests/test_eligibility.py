@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.cycle import run_cycle
-from recrawl.eligibility import Bar, first_visits
+from recrawl.eligibility import Bar
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
@@ -36,15 +36,6 @@ def test_a_barred_page_is_not_eligible_and_counts_by_its_reason() -> None:
     memory.bars.site[1] = Bar.HOST_DOWN
     assert np.flatnonzero(memory.eligible()).tolist() == [2, 4, 6]
     assert memory.bars.count(memory.known, memory.site) == {Bar.DISALLOWED: 1, Bar.HOST_DOWN: 4}
-
-
-def test_sites_take_turns_by_their_weight() -> None:
-    """Weights 2 and 1 and three places: two for the first site, one for the second, in the order of the keys."""
-    site = np.array([0, 0, 0, 1, 1, 1])
-    chosen = first_visits(np.arange(6), 3, site, np.array([2.0, 1.0]), np.zeros(2, dtype=np.int64), (-np.arange(6),))
-    assert chosen.tolist() == [2, 1, 5]
-    again = first_visits(np.arange(6), 3, site, np.array([1.0, 1.0]), np.array([3, 0]), (np.arange(6),))
-    assert again.tolist() == [3, 4, 5]
 
 
 @given(st.integers(0, 20), st.integers(0, 40), st.integers(0, 30), st.integers(1, 4))

@@ -13,6 +13,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from recrawl.cli import main
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -25,7 +27,7 @@ def run(cwd: Path, *words: str) -> str:
 def test_own_policy(tmp_path: Path) -> None:
     """A policy in one file keeps the contract, competes, and is named by its file on the command line."""
     assert "hot(boost=9)" in run(tmp_path, str(EXAMPLES / "own_policy.py"))
-    run(tmp_path, "-m", "recrawl", "synth", "mixed", "--pages", "200", "--days", "10", "--out", "web")
+    assert main(["synth", "mixed", "--pages", "200", "--days", "10", "--out", str(tmp_path / "web")]) == 0
     spec = f"{EXAMPLES / 'own_policy.py'}:hot(boost=2)"
     words = ["-m", "recrawl", "compare", "web", "--measures", "ChangeRate", "--json", "--policies", f"age,{spec}"]
     found = json.loads(run(tmp_path, *words))

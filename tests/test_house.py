@@ -5,25 +5,20 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
+from support.source_trees import SOURCE, modules, nodes
+
 TESTS = Path(__file__).parent
-SOURCE = TESTS.parent / "src" / "recrawl"
 LONGEST = 60  # lines of a function, kernels apart
 KERNELS = ("njit", "vectorize", "kernel", "ufunc")  # decorators of compiled functions, which cannot always be divided
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
-def modules() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
-
-
 def everywhere(kind: type[ast.AST] | tuple[type[ast.AST], ...]) -> Iterator[tuple[str, ast.AST]]:
     """All nodes of a kind in src, each with its place."""
-    for path, tree in modules().items():
-        for node in ast.walk(tree):
+    for path in modules():
+        for node in nodes(path):
             if isinstance(node, kind):
                 yield f"{path.relative_to(SOURCE)}:{getattr(node, 'lineno', 1)}", node
 
@@ -70,8 +65,8 @@ def test_everything_public_says_what_it_is() -> None:
     silent = [str(path.relative_to(SOURCE)) for path, tree in modules().items() if not ast.get_docstring(tree)]
     for path, tree in modules().items():
         for node in public(tree.body):
-            told = ast.get_docstring(node, clean=False) or ""
-            if not told.splitlines()[:1] or not told.splitlines()[0].strip():
+            text = ast.get_docstring(node, clean=False) or ""
+            if not text.splitlines()[:1] or not text.splitlines()[0].strip():
                 silent.append(f"{path.relative_to(SOURCE)}:{node.lineno} {node.name}")
     assert silent == []
 

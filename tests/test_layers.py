@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "recrawl"
+from support.source_trees import SOURCE, modules, nodes
 
 # A package may import those before it, never those after it. Packages on one line do not know each other.
 LAYERS = [
@@ -26,6 +26,7 @@ LAYERS = [
         "visits",
         "copies",
         "eligibility",
+        "first_visits",
         "memory",
         "plan",
         "policy",
@@ -40,7 +41,7 @@ LAYERS = [
     {"evolve"},
     {"live"},
     {"deliver"},
-    {"papers", "demo", "scrapy", "serve", "urlfrontier"},
+    {"papers", "demo", "scrapy", "serve", "urlfrontier", "fleet"},
     {"cli"},
 ]
 LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in packages}
@@ -49,7 +50,7 @@ LEVEL = {package: level for level, packages in enumerate(LAYERS) for package in 
 def imports_of(path: Path) -> set[str]:
     """First-level recrawl packages that a module imports, wherever in the file."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recrawl"):
             parts = (node.module or "").split(".")
             found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
@@ -61,7 +62,7 @@ def imports_of(path: Path) -> set[str]:
 def test_imports_point_one_way() -> None:
     """A module imports only packages that come before its own."""
     wrong = []
-    for path in SOURCE.rglob("*.py"):
+    for path in modules():
         own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
         if own in ("__init__", "__main__"):
             continue
@@ -73,7 +74,7 @@ def test_imports_point_one_way() -> None:
 
 def test_no_policy_sees_a_recording() -> None:
     """A policy knows only what its visits showed: no module under policies/ imports the recording package."""
-    paths = [path for path in (SOURCE / "policies").rglob("*.py") if "recording" in imports_of(path)]
+    paths = [p for p in modules() if p.is_relative_to(SOURCE / "policies") and "recording" in imports_of(p)]
     assert not paths
 
 
@@ -81,11 +82,10 @@ def test_only_fetch_remember_and_servers_do_network_io() -> None:
     """No module outside fetch and the replay server opens a socket."""
     allowed = {"fetch", "simulate"}
     wrong = []
-    for path in SOURCE.rglob("*.py"):
+    for path in modules():
         own = path.relative_to(SOURCE).parts[0]
         if own not in allowed and any(
-            isinstance(n, (ast.Import, ast.ImportFrom)) and "socket" in ast.unparse(n)
-            for n in ast.walk(ast.parse(path.read_text()))
+            isinstance(n, (ast.Import, ast.ImportFrom)) and "socket" in ast.unparse(n) for n in nodes(path)
         ):
             wrong.append(str(path))
     assert not wrong
@@ -95,9 +95,9 @@ def test_the_sql_of_a_crawl_is_in_its_store() -> None:
     """Nobody but store*.py of live and its folders speaks to a crawl's database; all others call methods with names."""
     wrong = [
         f"{path.relative_to(SOURCE)}:{node.lineno}"
-        for path in SOURCE.rglob("*.py")
+        for path in modules()
         if not path.name.startswith("store") or path.relative_to(SOURCE).parts[0] != "live"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute) and node.attr == "db"
     ]
     assert not wrong

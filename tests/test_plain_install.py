@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 OPTIONAL = ("pyarrow", "scipy", "lightgbm", "sklearn", "threadpoolctl", "matplotlib", "jinja2", "markupsafe",
-            "prometheus_client", "html_to_markdown", "pandas")  # fmt: skip
+            "prometheus_client", "html_to_markdown", "pandas", "distributed", "obstore")  # fmt: skip
 PLAIN = f"""
 import sys
 class Absent:
@@ -105,7 +105,11 @@ def test_what_needs_more_names_its_extra(tmp_path: Path) -> None:
         "evolve web --out best": "recording",
         "export recording history -C news": "recording",
         "experiment clusters web": "recording",
+        "shards parts --synthetic 60": "recording",
+        "run -C away": "objects",
     }
+    plain(tmp_path, "init away", "add -C away http://127.0.0.1/")
+    (tmp_path / "away" / "recrawl.toml").write_text('[bodies]\nto = "s3://bucket/prefix"\n')
     lines, errors = plain(tmp_path, "init news", *commands)
     assert lines[1:] == [f"$ {command} 2" for command in commands], errors
     told = [line for line in errors.splitlines() if "recrawl: " in line]

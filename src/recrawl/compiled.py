@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
@@ -55,7 +55,19 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda function: kernel(function, **options)
     with _machine_code_of(function) as kept:
-        return numba.njit(cache=kept, nogil=True, **options)(function)
+        dispatcher = numba.njit(cache=kept, nogil=True, **options)(function)
+    dispatcher.get_call_template = partial(_call_template, dispatcher.get_call_template)
+    return dispatcher
+
+
+def _call_template(of_types: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """Compile a kernel that another one calls for integers, not for each constant.
+
+    numba meets `i = 0` first as the constant 0 and compiles every kernel that is called with i for it; once it has met
+    `i += 1`, it compiles them all again for integers, and the first versions are never called.
+    """
+    plain = tuple(map(numba.types.unliteral, arguments))
+    return of_types(plain, {name: numba.types.unliteral(value) for name, value in named.items()})
 
 
 def ufunc(function: Callable[..., Any]) -> Any:

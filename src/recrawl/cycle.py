@@ -95,7 +95,7 @@ def chosen(memory: Memory, policy: Policy, budget: int, at: float, most: int | N
     must_wait = memory.limit_first_visits(most)
     pages = _within_rules(memory, policy, budget, at)
     if not len(pages) and must_wait:
-        memory.limit_first_visits(memory.first_visits_made() + budget)
+        memory.limit_first_visits(memory.first_visits_made() + budget, paid=False)
         pages = _within_rules(memory, policy, budget, at)
     return pages
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds
+from recrawl.columns import BoolArray, ByteArray, IntArray
 
 
 class Bar(IntEnum):
@@ -49,19 +49,3 @@ class Bars:
         reasons = np.where(self.page != Bar.OPEN, self.page, self.site[site])[known]
         counts = np.bincount(reasons, minlength=len(Bar))
         return {bar: int(counts[bar]) for bar in Bar if bar is not Bar.OPEN and counts[bar]}
-
-
-def first_visits(
-    waiting: PageIds, room: int, site: IntArray, weight: FloatArray, made: IntArray, keys: tuple[np.ndarray, ...]
-) -> PageIds:
-    """Choose `room` of the pages that wait for their first visit: each site in turn, by its weight.
-
-    Weighted fair queueing: the i-th first visit to a site in this cycle (`made` were made before) comes at
-    i / weight[site]; within a site the page with the smallest keys comes first. So a site with thousands of new pages
-    gets no more than its share while others have some, and no site waits for ever.
-    """
-    order = waiting[np.lexsort((*reversed(keys), site[waiting]))]
-    sites, start, count = np.unique(site[order], return_index=True, return_counts=True)
-    turn = np.arange(len(order)) - np.repeat(start, count) + np.repeat(made[sites], count) + 1
-    finish = turn / np.repeat(weight[sites], count)
-    return order[np.argsort(finish, kind="stable")[:room]]

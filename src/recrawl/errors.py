@@ -7,6 +7,7 @@ RecrawlError
 │   ├── StoreError      a crawl's store is missing, corrupt or of another version
 │   │   ├── HeldError   another process holds the crawl
 │   │   └── StoreLostError the database cannot be reached now
+│   ├── ServerError     a `recrawl serve` refused a request, or cannot be reached
 │   └── OutputError     the place for the results cannot be written
 └── PolicyError         a policy broke its contract (chose a page it may not visit, ...)
 """
@@ -40,6 +41,14 @@ class HeldError(StoreError):
 
 class StoreLostError(StoreError):
     """The database of a crawl cannot be reached now; what was recorded is safe, and trying again may help."""
+
+
+class ServerError(InputError):
+    """A `recrawl serve` refused a request, or cannot be reached; `status` is 0 for the latter."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class OutputError(InputError):

@@ -26,6 +26,9 @@ EXTRAS = {
     "grpc": "urlfrontier",
     "google": "urlfrontier",
     "ngboost": "ngboost",
+    "dask": "fleet",
+    "distributed": "fleet",
+    "obstore": "objects",
     "sentence_transformers": "embeddings",
 }
 

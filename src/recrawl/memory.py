@@ -6,7 +6,7 @@ visits, not to the pages. Every estimator's running sums live here so that scori
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy.typing as npt
 from recrawl.columns import BoolArray, ByteArray, FloatArray, IntArray, PageIds, TieArray, longer, tie_order
 from recrawl.compiled import kernel
 from recrawl.copies import Copies
-from recrawl.eligibility import Bar, Bars, first_visits
+from recrawl.eligibility import Bar, Bars
+from recrawl.first_visits import UNKNOWN, Yields, first_visits, forms_of, yields_of
 from recrawl.visits import Outcome, Visits
 
 NEVER = -1  # last_cycle of a page that we have no copy of
@@ -25,7 +26,7 @@ COUNTED = (  # columns that the outcomes of visits move, in the order in which `
     *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
 )
 GROWN = {  # every column with a row per page, and what a row holds of a page that is not known yet
-    **dict.fromkeys(("site", "tie", "n", "changes", "ring", "new_links", "known", "gone", "_admitted"), 0),
+    **dict.fromkeys(("site", "tie", "n", "changes", "ring", "new_links", "known", "gone", "_admitted", "_form"), 0),
     **dict.fromkeys(("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"), 0.0),
     **dict.fromkeys(("first_seen", "last_visit", "last_change"), np.nan),
     **dict.fromkeys(("last_cycle", "asked"), NEVER),
@@ -53,6 +54,7 @@ class Memory:
         self.tie: TieArray = tie_order(keys, seed)
         self.importance: FloatArray | None = None  # None: all pages count the same
         self.load_paths: Callable[[], npt.NDArray[np.object_]] | None = None  # where known: each page's path
+        self.paths_of: Callable[[PageIds], Iterable[str]] | None = None  # where known: the paths of these pages
         self.copies: Copies | None = None  # where known: what the copies that we hold are like
         self.known: BoolArray = np.zeros(size, dtype=np.bool_)
         self.gone: BoolArray = np.zeros(size, dtype=np.bool_)
@@ -72,7 +74,8 @@ class Memory:
         self.new_links = np.zeros((size, 2), dtype=np.int32)  # internal, external, over all visits
         self._site_cap = 0
         self._site_visits = np.zeros(max(int(self.site.max(initial=-1)) + 1, sites), dtype=np.int64)
-        self._site_firsts = np.zeros_like(self._site_visits)  # visits to pages without a copy, in this cycle
+        self._firsts: list[PageIds] = []  # pages without a copy that were visited in this cycle
+        self._form: ByteArray = np.zeros(size, dtype=np.uint8)  # of the page's address, once it was needed
         self._admitted: BoolArray | None = None  # pages without a copy that may be visited now; None: all
         self.bars = Bars(size, len(self._site_visits))  # for the loop and the world; policies ask `eligible`
 
@@ -85,8 +88,7 @@ class Memory:
             column = getattr(self, name)
             if column is not None:
                 setattr(self, name, longer(column, pages, fill))
-        for name in ("_site_visits", "_site_firsts"):
-            setattr(self, name, longer(getattr(self, name), sites, 0))
+        self._site_visits = longer(self._site_visits, sites, 0)
         self.bars.page, self.bars.site = longer(self.bars.page, pages, 0), longer(self.bars.site, sites, 0)
 
     def learn_of(self, pages: PageIds, at: float) -> None:
@@ -106,8 +108,13 @@ class Memory:
         self.cycle += 1
         self._site_cap = site_cap
         self._site_visits[:] = 0
-        self._site_firsts[:] = 0
+        self._firsts = []
         self._admitted = None
+
+    def recount(self) -> None:
+        """Count the open cycle's visits to each site anew, for a memory that was read back in the middle of it."""
+        made = self.site[self.asked == self.cycle]
+        self._site_visits[:] = np.bincount(made, minlength=len(self._site_visits))
 
     def eligible(self) -> BoolArray:
         """Pages that may be visited now: known, not gone, not yet visited in this cycle, and nothing bars them.
@@ -126,33 +133,48 @@ class Memory:
 
     def first_visits_made(self) -> int:
         """Visits of this cycle to pages that we had no copy of, with those under way."""
-        return int(self._firsts_by_site().sum())
+        return len(self._made())
 
-    def _firsts_by_site(self) -> IntArray:
-        under_way = (self.bars.page == Bar.UNDER_WAY) & (self.last_cycle == NEVER)
-        return self._site_firsts + np.bincount(self.site[under_way], minlength=len(self._site_firsts))
+    def _made(self) -> PageIds:
+        under_way = np.flatnonzero((self.bars.page == Bar.UNDER_WAY) & (self.last_cycle == NEVER))
+        return np.concatenate([*self._firsts, under_way])
 
-    def limit_first_visits(self, most: int | None) -> bool:
+    def limit_first_visits(self, most: int | None, *, paid: bool = True) -> bool:
         """Let at most so many pages without a copy be visited in this cycle; None: all. Returns if some must wait.
 
-        Sites take turns, weighted by how often a visit to one of their pages has found a change, (X + 1) / (n + 2);
-        within a site come first pages never asked for, then important ones, then those known longest.
+        Sites take turns, and on each its URL templates, by what visits to them found (`recrawl.first_visits`); with
+        `paid`, none gets a larger part of them than that is worth. Within a template come first pages never asked for,
+        then important ones, then those known longest.
         """
         self._admitted = None
         if most is None:
             return False
         waiting = np.flatnonzero(self.eligible() & (self.last_cycle == NEVER))
-        room = max(0, most - self.first_visits_made()) if len(waiting) else 0
+        made = self._made() if len(waiting) else waiting
+        room = max(0, most - len(made)) if len(waiting) else 0
         if len(waiting) <= room:
             return False
-        sites = len(self._site_visits)
-        found, seen = (np.bincount(self.site, weights=column, minlength=sites) for column in (self.changes, self.n))
-        worth = np.zeros(len(waiting)) if self.importance is None else -self.importance[waiting]
-        keys = (self.asked[waiting], worth, self.first_seen[waiting], self.tie[waiting])
         self._admitted = np.zeros(len(self), dtype=np.bool_)
-        chosen = first_visits(waiting, room, self.site, (found + 1.0) / (seen + 2.0), self._firsts_by_site(), keys)
-        self._admitted[chosen] = True
+        if room:
+            worth = np.zeros(len(waiting)) if self.importance is None else -self.importance[waiting]
+            keys = (self.asked[waiting], worth, self.first_seen[waiting], self.tie[waiting])
+            chosen = first_visits(waiting, room, self._yields(), made, most if paid else None, keys)
+            self._admitted[chosen] = True
         return True
+
+    def _yields(self) -> tuple[Yields, Yields]:
+        """What visits to each URL template and to each site found, with the groups of all pages."""
+        if self.paths_of is not None:
+            strange = np.flatnonzero(self.known & (self._form == UNKNOWN))
+            self._form[strange] = forms_of(self.paths_of(strange))
+        visits = self.n + (self.asked != NEVER)  # a first visit is none of n
+        mean = (float(self.changes.sum()) + 1.0) / (float(visits.sum()) + 2.0)
+        sites = yields_of(self.site, self.changes, visits, np.full(len(self._site_visits), mean), mean)
+        group = self.site.astype(np.int64) << 8 | self._form
+        keys = np.arange(len(sites.weight) << 8)
+        if len(keys) > 2 * len(self):  # many small sites
+            keys, group = np.unique(group, return_inverse=True)
+        return yields_of(group, self.changes, visits, sites.weight[keys >> 8], mean), sites
 
     def site_room(self) -> IntArray | None:
         """How many more visits each site may get in this cycle, besides those under way; None where there is no cap."""
@@ -177,7 +199,7 @@ class Memory:
         """Take in what a batch of visits showed."""
         self.learn_of(visits.discovered, float(visits.at[-1]) if len(visits) else np.nan)
         np.add.at(self._site_visits, self.site[visits.pages], 1)
-        np.add.at(self._site_firsts, self.site[visits.pages[self.last_cycle[visits.pages] == NEVER]], 1)
+        self._firsts.append(visits.pages[self.last_cycle[visits.pages] == NEVER])
         self.new_links[visits.pages, 0] += visits.new_internal.astype(np.int32)  # a batch has a page at most once
         self.new_links[visits.pages, 1] += visits.new_external.astype(np.int32)
         self.count(visits)

@@ -45,6 +45,8 @@ class Plan:
         """Whole cycles in the recorded time, warm-up included."""
         days = period.end - period.start
         cycles = int(days / self.cycle_days + 1e-9)
+        if not cycles:
+            raise InputError(f"{days:g} days are too few: a cycle has {self.cycle_days:g} days")
         if not 0 <= self.warmup < cycles:
             raise InputError(
                 f"a warm-up of {self.warmup} cycles is not shorter than the crawl: "

@@ -50,9 +50,11 @@ class PlannedScheduler:
     """Gives Scrapy the pages that the planner chooses; other requests are those of the project's scheduler."""
 
     def __init__(self, crawler: Any) -> None:
+        from scrapy import signals
         from scrapy.utils.misc import build_from_crawler, load_object
 
         self.run = PlannedRun.of(crawler)
+        crawler.signals.connect(self.say_why, signal=signals.spider_idle)
         name = crawler.settings.get("RECRAWL_SCHEDULER") or "scrapy.core.scheduler.Scheduler"
         self.others = build_from_crawler(load_object(name), crawler)
         self.stats = crawler.stats
@@ -73,12 +75,21 @@ class PlannedScheduler:
         self.run.close(reason)
         return self.others.close(reason) if hasattr(self.others, "close") else None
 
+    def say_why(self) -> None:
+        """Let a run that ended before its time close the spider with the reason."""
+        if self.run.ended_by:
+            from scrapy.exceptions import CloseSpider
+
+            raise CloseSpider(self.run.ended_by)
+
     def has_pending_requests(self) -> bool:
         """Whether there is anything to fetch now."""
         return bool(self.others.has_pending_requests()) or self.run.has_more()
 
     def enqueue_request(self, request: Any) -> bool:
-        """Take a request: a page for the planner, or one for the project's scheduler."""
+        """Take a request: a page for the planner, or one for the project's scheduler; none where there is no run."""
+        if not self.run.is_open:
+            return False
         kept = self._as_json(request)
         url = normalise(request.url)
         if kept is not None and url is not None:

@@ -88,6 +88,24 @@ def iso_of(at: float | None) -> str | None:
     return moment.isoformat(timespec="milliseconds") + "Z"
 
 
+def local_of(at: float, form: str = "%Y-%m-%d %H:%M %Z") -> str:
+    """Write a time in days since 1970 as people read it, in the local zone, which is named."""
+    try:
+        return _local(at).strftime(form)
+    except (OverflowError, ValueError):
+        return f"day {at:g}"
+
+
+def local_offset_s(at: float) -> float:
+    """Return how far the local zone's clocks are ahead of UTC at a time in days since 1970."""
+    ahead = _local(at).utcoffset()
+    return 0.0 if ahead is None else ahead.total_seconds()
+
+
+def _local(at: float) -> dt.datetime:
+    return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=at)).astimezone()
+
+
 def at_of(text: str) -> float:
     """Read a time as days since 1970: an ISO 8601 date or time, UTC where it names no zone.
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.features.pagerank import pagerank, trusted
-from recrawl.features.semantic import reduced, semantic_vectors, sentence_vectors
+from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
 from support.small_recordings import Tables, tables
@@ -117,7 +117,7 @@ def lists(values: list[list[int]]) -> np.ndarray[tuple[int], np.dtype[np.object_
 def test_pages_on_one_matter_are_near() -> None:
     """Two pages that share words are closer than two that share none, and every vector has length 1."""
     pages = [ROCKS, [*ROCKS[:3], 5], BIRDS, [*BIRDS[:3], 15], [1, 5, 2], [11, 15, 12]]
-    vectors = semantic_vectors(Recording.from_arrays(web(pages)), dimensions=2)
+    vectors = SemanticSpace(Recording.from_arrays(web(pages)), dimensions=2).first()
     assert vectors.shape == (6, 2)
     assert vectors.dtype == np.float32
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(6), abs=1e-5)
@@ -127,24 +127,24 @@ def test_pages_on_one_matter_are_near() -> None:
 
 def test_a_page_without_text_has_no_direction() -> None:
     """A page without words gets the zero vector; so does every page of a recording without terms."""
-    vectors = semantic_vectors(Recording.from_arrays(web([ROCKS, [], BIRDS, [1, 11]])), dimensions=2)
+    vectors = SemanticSpace(Recording.from_arrays(web([ROCKS, [], BIRDS, [1, 11]])), dimensions=2).first()
     assert not vectors[1].any()
-    assert not semantic_vectors(Recording.from_arrays(tables(9.0, [[1.0], []])), dimensions=4).any()
+    assert not SemanticSpace(Recording.from_arrays(tables(9.0, [[1.0], []])), dimensions=4).first().any()
 
 
 def test_a_site_with_one_page() -> None:
     """One page is about one thing: its vector has length 1, and none if it has no words."""
-    assert np.linalg.norm(semantic_vectors(Recording.from_arrays(web([ROCKS])))) == pytest.approx(1.0)
-    assert not semantic_vectors(Recording.from_arrays(web([[]]))).any()
+    assert np.linalg.norm(SemanticSpace(Recording.from_arrays(web([ROCKS]))).first()) == pytest.approx(1.0)
+    assert not SemanticSpace(Recording.from_arrays(web([[]]))).first().any()
 
 
 def test_vectors_do_not_see_the_future() -> None:
     """Neither a page's last words nor the pages born later alter the vectors of the pages that are there."""
     pages = [ROCKS, [*ROCKS[:2], 7], BIRDS, [1, 11, 12], [5, 6, 11]]
     born = [0.0, 0.0, 0.0, 0.0, 5.0]
-    plain = semantic_vectors(Recording.from_arrays(web(pages, born)), dimensions=3)
+    plain = SemanticSpace(Recording.from_arrays(web(pages, born)), dimensions=3).first()
     pages[4] = [1, 2, 7, 11]
-    other = semantic_vectors(Recording.from_arrays(web(pages, born, later={0: BIRDS})), dimensions=3)
+    other = SemanticSpace(Recording.from_arrays(web(pages, born, later={0: BIRDS})), dimensions=3).first()
     assert np.array_equal(plain[:4], other[:4])
     assert not np.array_equal(plain[4], other[4])
 
@@ -152,17 +152,17 @@ def test_vectors_do_not_see_the_future() -> None:
 def test_the_same_seed_gives_the_same_vectors() -> None:
     """Two calls give the same bytes."""
     made = Recording.from_arrays(web([ROCKS, BIRDS, [1, 11], [2, 12, 13], [3, 4, 11]]))
-    assert np.array_equal(semantic_vectors(made, 3, seed=1), semantic_vectors(made, 3, seed=1))
+    assert np.array_equal(SemanticSpace(made, 3, seed=1).first(), SemanticSpace(made, 3, seed=1).first())
 
 
 def test_dimensions_that_go_together_are_merged() -> None:
     """Feature agglomeration gives the mean of each group of equal dimensions, and leaves short vectors alone."""
     draw = np.random.default_rng(0)
     three = draw.normal(size=(50, 3)).astype(np.float32)
-    merged = reduced(np.repeat(three, 4, axis=1), 3)
+    merged = merger(np.repeat(three, 4, axis=1), 3)(np.repeat(three, 4, axis=1))
     assert sorted(merged[0].tolist()) == pytest.approx(sorted(three[0].tolist()), abs=1e-6)
-    assert np.array_equal(reduced(three, 20), three)
-    assert reduced(np.zeros((5, 30), dtype=np.float32), 20).shape == (5, 20)
+    assert np.array_equal(merger(three, 20)(three), three)
+    assert merger(np.zeros((5, 30), dtype=np.float32), 20)(np.zeros((5, 30), dtype=np.float32)).shape == (5, 20)
 
 
 def test_a_missing_sentence_model_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +175,7 @@ def test_a_missing_sentence_model_is_said(monkeypatch: pytest.MonkeyPatch) -> No
 def test_real_pages() -> None:
     """On real pages vectors have length 1 or 0, and a page is nearer to pages of its own site than to others."""
     real = Recording.open(THREE_SITES)
-    vectors = semantic_vectors(real, 64)
+    vectors = SemanticSpace(real, 64).first()
     length = np.linalg.norm(vectors, axis=1)
     assert ((abs(length - 1) < 1e-4) | (length == 0)).all()
     some = np.flatnonzero(length > 0)[:800]

@@ -287,7 +287,7 @@ def test_case_66_sitemap_bombs_are_capped() -> None:
     assert feed.capped
     assert [entry.url for entry in feed.entries] == ["http://a.example/1"]
     deep = b"<urlset>" + b"<a>" * 100_000
-    assert read_feed(deep, "http://a.example/s.xml").wrong == "nested too deeply"
+    assert read_feed(deep, "http://a.example/s.xml").error == "nested too deeply"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_case_66_entities_are_refused(prolog: str) -> None:
         f"{prolog}<urlset><url><loc>http://a.example/&a;</loc></url></urlset>".encode(), "http://a.example/"
     )
     assert feed.entries == []
-    assert feed.wrong == "declares entities"
+    assert feed.error == "declares entities"
 
 
 def test_case_66_recursive_indexes_end_at_depth_two() -> None:

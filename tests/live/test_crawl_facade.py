@@ -12,6 +12,7 @@ import pytest
 from recrawl.errors import InputError, StoreError
 from recrawl.evolve.evolution import EvolutionSettings
 from recrawl.live.facade import Crawl
+from recrawl.live.learning import measure_of
 from recrawl.simulate.replay import ReplayServer
 from recrawl.simulate.synthetic.synthesis import synthesize
 from support.live_crawls import Days, seeds, served, settings
@@ -101,6 +102,26 @@ def test_a_learnt_formula_is_named_relative_to_the_crawl(crawl: Crawl, monkeypat
     assert Crawl.open(crawl.directory.path).steering("auto")[0] == f"gp:{crawl.directory.path}/models/evolved.json"
     assert crawl.status()["learnt"] == "gp:models/evolved.json"
     kept.unlink()
+
+
+@pytest.mark.parametrize(
+    ("policy", "measure"),
+    [
+        ("learned(objective=freshness)", "Freshness"),
+        ("learned", "ChangesFound"),
+        ("learned(objective=links+0.5*changes)", "NewLinks"),
+        ("bayes", "Freshness"),
+    ],
+)
+def test_learning_is_judged_by_the_objective_of_the_policy(policy: str, measure: str) -> None:
+    """A crawl that is steered for freshness is not switched for finding more changes; the default's is freshness."""
+    assert measure_of(policy) == measure
+
+
+def test_learn_says_what_it_judged_by(crawl: Crawl) -> None:
+    """Without a measure, the choice is by that of the crawl's own objective."""
+    assert crawl.learn("age").measure == "ChangesFound"  # of `learned`, by which it is steered
+    (crawl.directory.path / "models" / "policy.json").unlink()
 
 
 def test_a_crawls_folder_runs_no_code(crawl: Crawl, tmp_path: Path) -> None:

@@ -157,7 +157,6 @@ def by_scrapy(server: ReplayServer, case: Case, folder: Path, calendar: Days) ->
 @pytest.mark.parametrize("policy", ["bayes", "learned(rounds=1)"])
 def test_a_crawl_by_scrapy_chooses_the_pages_of_the_simulation(policy: str, tmp_path: Path) -> None:
     """A Scrapy process per cycle, which asks concurrently: each fetches the simulation's pages of that cycle."""
-    pytest.importorskip("scrapy")
     calendar, case, web = Days(), Case(policy, 40, 6, 16), plain_web(6)
     there = np.where(web.born <= web.start, np.diff(web.change_start), -1)
     web = web.keep(np.isin(np.arange(len(web)), np.argsort(-there, kind="stable")[: case.pages]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -72,6 +73,36 @@ def test_an_endless_site_leaves_first_visits_to_others(tmp_path: Path) -> None:
         assert trapped <= welcome
         assert [row.outcomes["first"] for row in rows] == [20, 20, 20, 20]
         assert [row.outcomes["changed"] + row.outcomes["unchanged"] for row in rows] == [19, 19, 19, 19]
+
+
+class MazeAtHome(LivingWeb):
+    """An honest host whose pages below /maze link to words below themselves, without end."""
+
+    def _page(self, host: str, name: str) -> str:
+        if not name.startswith("maze"):
+            return super()._page(host, name)
+        words = ("stone", "river", "light", "hand", "winter", "paper", "glass", "letter", "harbour", "engine")
+        return " ".join(f"<a href='/{name}/{word}'>{word}</a>" for word in words)
+
+
+def test_an_endless_maze_on_an_honest_host_does_not_delay_its_new_pages(tmp_path: Path) -> None:
+    """Thirty numbered pages, added when hundreds of the maze wait, get a fair part of their host's first visits."""
+    with MazeAtHome(HOSTS, pages=5, slow_delay_s=0) as web:
+        directory = settled(tmp_path / "crawl", web)
+        home = f"http://a.test:{web.port}"
+        add(directory, [f"{home}/maze"])
+        plan = replace(PLAN, budget=40, discovery=0.5)
+        for _ in range(3):
+            run(directory, web, "age", plan)
+        numbered = [f"{home}/{number}" for number in range(100, 130)]
+        add(directory, [*numbered, *web.urls(NEWCOMER, 60)])
+        known = set(web.log)
+        rows = [run(directory, web, "age", plan) for _ in range(3)]
+        first = Counter(path.startswith("/maze") for host, path in set(web.log) - known if host == "a.test")
+        assert first[False] >= 8
+        assert first[True] <= 24
+        assert sum(row.requests[NEWCOMER] for row in rows) >= 24
+        assert [row.outcomes["changed"] + row.outcomes["unchanged"] for row in rows] == [19, 19, 19]
 
 
 def test_a_share_budget_does_not_grow_without_end_with_pages_that_wait() -> None:

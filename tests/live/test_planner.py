@@ -311,6 +311,19 @@ def test_removed_pages_and_paused_hosts_are_not_given_away(tmp_path: Path) -> No
         assert "https://a.example/new" in [choice.url for choice in plan.next(9)]
 
 
+def test_another_name_of_a_page_is_not_given_away(tmp_path: Path) -> None:
+    """A page whose canonical address we have a copy of is an alias: from then on only that one is offered."""
+    clock = Days()
+    body = b'<title>t</title><link rel="canonical" href="/page"><p>What the page says, in so many words.'
+    with planner(tmp_path / "c", 0, clock, budget=9) as plan:
+        names = [f"https://a.example/page{query}" for query in ("", "?from=mail")]
+        plan.add(names)
+        assert {choice.url for choice in plan.next(9)} == set(names)
+        plan.report([Seen(url, body=body, status=200) for url in names])
+        clock.day = 1.0
+        assert [choice.url for choice in plan.next(9)] == names[:1]
+
+
 # -- any order of events -----------------------------------------------------------------------------------------------
 
 EVENTS = st.lists(

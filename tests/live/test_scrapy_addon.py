@@ -19,7 +19,6 @@ from support.scrapy_runs import Project
 from support.served_crawls import served_here, serving
 from support.small_recordings import tables
 
-pytest.importorskip("scrapy")
 PAGES = 40
 
 
@@ -110,8 +109,8 @@ def test_without_the_switch_every_answer_reaches_its_callback(
     assert stats == {"recrawl/changed": len(changed), "recrawl/unchanged": PAGES - len(changed)}
 
 
-def steering(budget: int, policy: str = "bayes") -> str:
-    return f'[crawl]\npolicy = "{policy}"\nevery = "1d"\nbudget = "{budget}"\nwarmup = 1\n'
+def steering(budget: int, policy: str = "bayes", every: str = "1d") -> str:
+    return f'[crawl]\npolicy = "{policy}"\nevery = "{every}"\nbudget = "{budget}"\nwarmup = 1\n'
 
 
 def test_two_processes_share_the_planner_of_a_server(tmp_path: Path, server: ReplayServer, calendar: Days) -> None:
@@ -163,3 +162,48 @@ def test_a_run_on_a_served_crawl_keeps_its_own_budget(tmp_path: Path, server: Re
         assert set(before) <= set(after)
         assert set(first).isdisjoint(after)
         assert planner.get("/v1/status").json["visits"] == 30
+
+
+def test_items_are_the_changed_pages_of_several_days_by_a_server_process(
+    tmp_path: Path, server: ReplayServer, calendar: Days
+) -> None:
+    """By `recrawl serve`, cycle for cycle: items equal the recording's truth among the pages that were asked for."""
+    project = Project(tmp_path, server)
+    crawl = Crawl.create(tmp_path / "served", steering(15, every="1d"), clock=calendar)
+    crawl.add(*(server.rendering.url(page, server.port) for page in range(PAGES)))
+    version = dict.fromkeys(range(PAGES), -1)
+    today = tmp_path / "day"
+    today.write_text("0")
+    with serving(tmp_path / "served", day=today) as planner:
+        shared: dict[str, Any] = {"RECRAWL_URL": f"http://127.0.0.1:{planner.port}", "RECRAWL_ONLY_CHANGED": True}
+        for day, budget in ((0, PAGES), (2, 15), (3, 15)):
+            calendar.day = day + 0.5
+            (tmp_path / "next day").write_text(str(calendar.day))
+            (tmp_path / "next day").replace(today)  # at once: the server may be reading it
+            stats, items = project.run(RECRAWL_BUDGET=budget, RECRAWL_POLICY=None, **shared)
+            now = {page: server.rendering.version(page, calendar.day) for page, _ in project.asked}
+            truth = sorted(page for page in now if now[page] != version[page])
+            assert (len(project.asked), sorted(items), project.reason) == (budget, truth, "finished")
+            assert sum(stats.values()) == budget
+            version |= now
+        assert planner.get("/v1/status").json["visits"] == PAGES + 30
+    assert any(page % 3 == 0 for page in truth)
+
+
+@pytest.mark.parametrize(
+    ("settings", "line", "reason"),
+    [
+        ({"RECRAWL_URL": "http://127.0.0.1:9"}, "http://127.0.0.1:9 cannot be reached", "recrawl_unreachable"),
+        ({"RECRAWL_POLICY": "agee"}, "unknown policy 'agee'", "recrawl_error"),
+    ],
+)
+def test_a_run_that_cannot_begin_says_why_in_one_line(
+    tmp_path: Path, server: ReplayServer, settings: dict[str, str], line: str, reason: str
+) -> None:
+    """No traceback and no request, also none that would pass by: the spider closes with the reason."""
+    project = Project(tmp_path, server)
+    told: dict[str, Any] = {"RECRAWL_POLICY": None, **settings}
+    stats, items = project.run(passed=f"{project.start}?login=1", **told)
+    assert (stats, items, project.asked, project.reason) == ({}, [], [], reason)
+    assert [line in each for each in project.log.splitlines()].count(True) == 1
+    assert line in project.log.splitlines()[0]

@@ -227,7 +227,7 @@ def test_oracle_sees_what_is_stale() -> None:
         ("tx(3)", "policy 'tx(3)': too many arguments: 3; tx takes no arguments"),
         ("gad(weights=cycles)", "policy 'gad(weights=cycles)': no parameter 'weights'; gad takes over=visits"),
         ("gad(over=days)", "over must be one of visits, cycles, not 'days'"),
-        ("freshness-optimal(rate=x)", "rate must be one of cg, nad, sad, aad, gad, bayes, gaps, not 'x'"),
+        ("freshness-optimal(rate=x)", "rate must be one of cg, nad, sad, aad, gad, bayes, gaps, shared, not 'x'"),
         ("explore(0.1, cg)", "share must be a share from 0 to 1, not 'cg'"),
         ("explore(0.1)", "unknown policy '0.1'"),
         ("explore(cg, 1.5)", "share must be a share from 0 to 1, not '1.5'"),

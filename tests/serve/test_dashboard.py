@@ -16,7 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from recrawl.eligibility import Bar
 from recrawl.live.store import Store
-from support.dashboard_crawls import EVIL_URL, hostile, ordinary
+from recrawl.visits import Outcome
+from support.dashboard_crawls import EVIL_URL, hostile, ordinary, page
+from support.feed_crawls import Found, filled
 from support.served_crawls import ServedCrawl, serving
 
 PAGES = ("/", "/hosts", "/pages", "/plan", "/whatif", "/errors", "/signals", "/deliveries", "/settings")
@@ -105,6 +107,31 @@ def test_the_plan_is_a_dry_run(server: ServedCrawl, crawl: Path) -> None:
     store = Store.open(crawl / "state.sqlite", read_only=True)
     assert not len(store.planned(7))
     store.close()
+
+
+def test_a_plan_is_whole_though_its_policy_waits_for_answers(tmp_path: Path) -> None:
+    """`learned` spends a budget in rounds: the plan shows all of them, each page once, with a score."""
+    urls = [f"https://a.example/{number}" for number in range(60)]
+    cycles: list[list[Found]] = [
+        [(url, Outcome.FIRST, page("t", f"words of {url}")) for url in urls],
+        [(url, Outcome.CHANGED, page("t", f"other words of {url}")) for url in urls[:30]],
+    ]
+    with serving(filled(tmp_path / "c", cycles).path) as server:
+        rows = server.get("/plan.csv").body.decode().splitlines()[1:]
+    assert len(rows) == len({row.split(",")[1] for row in rows}) == 6  # 10% of 60
+    assert all(float(row.split(",")[2]) > 0 for row in rows)
+
+
+def test_times_are_those_of_the_terminal(crawl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The zone of the machine, by name; charts are drawn by its clocks, whatever the browser's zone is."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    with serving(crawl) as server:
+        text, told = server.get("/").body.decode(), server.get("/charts/known").json
+        shown = server.get("/pages").body.decode()
+    assert re.search(r"has been due for \d+ days, since 2024-10-\d\d 09:00 JST", text)
+    assert "when the last cycle ended; now" in text
+    assert "09:00 JST" in shown
+    assert (told["label"], {x % 86_400 for x in told["x"]}) == ("time (JST)", {9 * 3600})
 
 
 def test_pages_are_found_and_sorted(server: ServedCrawl) -> None:

@@ -313,8 +313,8 @@ def test_the_client_speaks_to_the_server(tmp_path: Path) -> None:
         visits = [{"url": page["url"], "digest": "x", "lease": page["lease"]} for page in leased[:2]]
         assert client.report([*visits, {"url": "nonsense:", "digest": "x"}])["refused"][0]["line"] == 3
         assert client.report(visits, key="k")["folded"] == 2
-        assert [page["url"] for page in client.plan()] == [leased[2]["url"]]
-        assert len(client.page(leased[0]["url"])["visits"]) == 1
+        assert [page["url"] for page in client.look("plan")] == [leased[2]["url"]]
+        assert len(client.look("page", url=leased[0]["url"])[0]["visits"]) == 1
         assert len(list(client.feed())) == 2
     with pytest.raises(ServerError, match="cannot be reached"):
         client.next()

@@ -25,6 +25,8 @@ FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 )
 
+TALLEST = 1400  # pixels of a picture
+
 
 @dataclass
 class Seen:
@@ -110,11 +112,13 @@ def browser() -> Iterator[str]:
             process.stderr.close()
 
 
-def look(tools: str, urls: list[str], width: int, *, axe: str = "", wait_s: float = 0.4) -> list[Seen]:
+def look(
+    tools: str, urls: list[str], width: int, *, axe: str = "", wait_s: float = 0.4, dark: bool = False
+) -> list[Seen]:
     """Open pages one after the other at this width; return what was seen of each."""
 
     async def all_of(tab: Tab) -> list[Seen]:
-        await _prepare(tab, width)
+        await _prepare(tab, width, dark)
         return [await _look(tab, url, axe, wait_s) for url in urls]
 
     return asyncio.run(_in_tab(tools, all_of))
@@ -128,11 +132,13 @@ async def _in_tab(tools: str, act: Callable[[Tab], Awaitable[list[Seen]]]) -> li
             return await act(Tab(socket))
 
 
-async def _prepare(tab: Tab, width: int) -> None:
+async def _prepare(tab: Tab, width: int, dark: bool) -> None:
     for domain in ("Page", "Runtime", "Log", "Network"):
         await tab.call(f"{domain}.enable")
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
     await tab.call("Emulation.setDeviceMetricsOverride", **metrics)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    await tab.call("Emulation.setEmulatedMedia", features=[scheme])
 
 
 async def _look(tab: Tab, url: str, axe: str, wait_s: float) -> Seen:
@@ -152,7 +158,8 @@ async def _look(tab: Tab, url: str, axe: str, wait_s: float) -> Seen:
             for each in json.loads(found)
             if each["impact"] in ("serious", "critical")
         ]
-    size = {"x": 0, "y": 0, "width": await tab.value("innerWidth"), "height": 1400, "scale": 1}
+    height = min(TALLEST, await tab.value("document.documentElement.scrollHeight"))
+    size = {"x": 0, "y": 0, "width": await tab.value("innerWidth"), "height": height, "scale": 1}
     shot = await tab.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=size)
     seen.png = base64.b64decode(shot["data"])
     _read_events(tab.events, seen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import signal
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -24,9 +25,12 @@ from recrawl.urls.url import split
 from support import killed_process
 from support.live_crawls import begun, seeds, settings
 from support.small_recordings import random_tables
+from support.verb_ordeal import VerbOrdeal
 
 DELAY_S = 0.05
 PAGES, SITES = 240, 8
+PATIENCE_S = 60.0
+BESIDE = ("/robots.txt", "/sitemap.xml")  # what is asked for besides pages
 
 Visit = tuple[int, int, int, float, int]
 
@@ -43,6 +47,10 @@ class Ordeal:
     fetched_again: int = 0  # asked for, but the kill came before the visit was recorded
     shortest_gap_s: float = float("inf")
     slowest_restart_s: float = 0.0  # from the start of a process to an open crawl
+    first_request_s: list[float] = field(default_factory=list)  # from the start of a process to its first request
+    files: int = 0  # WARC files in the end
+    sitemaps: int = 0  # requests for sitemaps
+    killed_in: Counter[str] = field(default_factory=Counter)  # kills by what the process did
     wrong: list[str] = field(default_factory=list)
 
 
@@ -56,49 +64,82 @@ def forkserver() -> Any:
     return context
 
 
-def ordeal(folder: Path, kills: int, seed: int) -> Ordeal:
-    """Kill a crawl so many times; the last run is let to end its cycle."""
+def ordeal(folder: Path, kills: int, seed: int, *, all_ways: bool = False) -> Ordeal:
+    """Kill a crawl so many times; the last run is let to end its cycle.
+
+    In `all_ways`, sitemaps are read, `learned` steers, WARC files are small, half of the runs are killed in rotation,
+    sitemaps or training, and every third kill is that of another verb (support.verb_ordeal).
+    """
     draw, context = random.Random(seed), forkserver()
     recording = Recording.from_arrays(random_tables(PAGES, 400.0, seed, sites=SITES))
-    began = time.monotonic()
-    found = Ordeal(kills)
-    with ReplayServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * 2)) as server:
-        directory = begun(folder / "crawl", seeds(server), settings(delay_s=DELAY_S))
+    began, days_per_s = time.monotonic(), 400.0 / (kills + 1) if all_ways else 2.0
+    found = Ordeal()
+    with ReplayServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * days_per_s)) as server:
+        directory = begun(folder / "crawl", seeds(server), settings(delay_s=DELAY_S, signals=all_ways))
+        verbs = VerbOrdeal(folder, directory, context, found.wrong) if all_ways else None
         before: set[Visit] = set()
-        for run in range(kills + 1):
-            logged = len(server.log)
-            said = folder / "said"
-            last = run == kills
-            _run_once(context, directory, said, None if last else draw.uniform(0.05, 1.2), found)
+        while found.kills <= kills:
+            last = found.kills == kills
+            if verbs is not None and found.kills % 3 == 2 and not last and verbs.ready():
+                found.killed_in[verbs.kill_one(draw)] += 1
+                found.kills += 1
+                continue
+            logged, said = len(server.log), folder / "said"
+            dies_in = draw.choice([*killed_process.PHASES, "", "", ""]) if all_ways and not last else ""
+            life = None if last else Life(draw.uniform(0.05, 1.2), dies_in, draw.uniform(0.0, 0.03))
+            started = time.monotonic()
+            _run_once(context, directory, said, life, found, all_ways)
             time.sleep(0.05)  # a request that was under way reaches the server's log
+            found.first_request_s += [asked.monotonic_s - started for asked in server.log[logged : logged + 1]]
             before = _check_run(directory, said, before, Counter(_urls(server, logged)), found)
+            found.killed_in[dies_in or "run"] += not last
+            found.kills += 1
+        found.kills = kills
         _check_end(directory, server, found)
+        if verbs is not None:
+            verbs.check_end()
     return found
 
 
-def _run_once(context: Any, directory: CrawlDirectory, said: Path, lives_s: float | None, found: Ordeal) -> None:
+@dataclass(frozen=True)
+class Life:
+    """How long a process lives: so many seconds with an open crawl, or into a phase, whichever comes first."""
+
+    lives_s: float
+    dies_in: str
+    after_s: float
+
+
+def _run_once(
+    context: Any, directory: CrawlDirectory, said: Path, life: Life | None, found: Ordeal, all_ways: bool
+) -> None:
     said.write_bytes(b"")
     opened = context.Value("d", 0.0)
-    process = context.Process(
-        target=killed_process.crawl, args=(str(directory.path), str(said), opened, 1 if lives_s is None else -1)
-    )
+    words = (str(directory.path), str(said), opened, 1 if life is None else -1)
+    if all_ways:
+        phase = ("", 0.0) if life is None else (life.dies_in, life.after_s)
+        process = context.Process(target=killed_process.crawl_in_all_ways, args=(*words, *phase))
+    else:
+        process = context.Process(target=killed_process.crawl, args=words)
     process.start()
-    if lives_s is not None:
-        deadline = time.monotonic() + 20
-        while not opened.value and time.monotonic() < deadline and process.is_alive():
-            if time.monotonic() - deadline + 20 > lives_s and lives_s < 0.3:
+    if life is not None:
+        started = time.monotonic()
+        while not opened.value and time.monotonic() < started + PATIENCE_S and process.is_alive():
+            if life.lives_s < 0.3 and time.monotonic() > started + life.lives_s:
                 break  # some are killed while they open the crawl
             time.sleep(0.005)
-        time.sleep(lives_s)
+        process.join(3 * life.lives_s if life.dies_in else life.lives_s)
         process.kill()
-    process.join(60)
-    if lives_s is None and process.exitcode != 0:
+    process.join(PATIENCE_S)
+    if life is None and process.exitcode != 0:
         found.wrong.append(f"the last run ended with {process.exitcode}")
+    elif life is not None and process.exitcode != -signal.SIGKILL:
+        found.wrong.append(f"a run ended with {process.exitcode} before it was killed")
     found.slowest_restart_s = max(found.slowest_restart_s, opened.value)
 
 
 def _urls(server: ReplayServer, first: int) -> list[str]:
-    return [f"{asked.host}{asked.path}" for asked in server.log[first:] if asked.path != "/robots.txt"]
+    return [f"{asked.host}{asked.path}" for asked in server.log[first:] if asked.path not in BESIDE]
 
 
 def _check_run(
@@ -130,7 +171,9 @@ def _check_run(
 def _check_end(directory: CrawlDirectory, server: ReplayServer, found: Ordeal) -> None:
     store = Store.open(directory.state, read_only=True)
     bodies = Bodies(directory.warc)
-    rows = store.db.execute("select v.page, v.digest, v.warc, v.offset, v.length from versions v").fetchall()
+    rows = store.db.execute(
+        "select v.page, v.digest, v.warc, v.offset, v.length from versions v where warc is not null"
+    ).fetchall()
     for page, digest, *place in rows:
         if see_page(bodies.read((place[0], place[1], place[2])), store.urls([page])[0]).digest != digest:
             found.wrong.append(f"a version of page {page} has another digest than its body")
@@ -145,6 +188,8 @@ def _check_end(directory: CrawlDirectory, server: ReplayServer, found: Ordeal) -
     found.visits = store.db.execute("select count(*) from visits").fetchone()[0]
     found.cycles = store.db.execute("select count(*) from cycles where done").fetchone()[0]
     found.versions, found.requests = len(rows), len(server.log)
+    found.files = len(list(directory.warc.glob("*.warc.gz")))
+    found.sitemaps = sum(asked.path == "/sitemap.xml" for asked in server.log)
     times: dict[str, list[float]] = defaultdict(list)
     for asked in server.log:
         times[asked.host].append(asked.monotonic_s)

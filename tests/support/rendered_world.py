@@ -98,6 +98,7 @@ class RenderedWorld(RecordedWorld):
         """Return the memory of a crawl that has yet to fetch every page; tie-breaks are those of a live crawl."""
         memory = self.memory(cycle_days=cycle_days, seed=seed)
         memory.tie = tie_order(url_hashes(self.urls).view(np.int64), seed)
+        memory.paths_of = lambda pages: [self.urls[page].split("/", 3)[-1] for page in pages]
         memory.load_paths = lambda: np.array([url.split("/", 3)[-1] for url in self.urls], dtype=np.object_)
         self.shown: dict[int, set[str]] = {}
         self.served = ServedCopies(self._copies, self.urls, memory.tie)

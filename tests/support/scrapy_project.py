@@ -1,4 +1,4 @@
-"""A small Scrapy project, run in a process of its own: `python scrapy_project.py '{"SETTING": value}' START_URL`.
+"""A small Scrapy project for a process of its own: `python scrapy_project.py '{"SETTING": value}' START_URL`.
 
 Items go to the file of the setting ITEMS as soon as they are through, a JSON line each.
 """
@@ -80,7 +80,20 @@ def main() -> None:
     process.crawl(crawler, start_urls=sys.argv[2:3], passed=sys.argv[3] if len(sys.argv) > 3 else "")
     process.start()
     stats = crawler.stats.get_stats()
+    print(stats["finish_reason"])
     print(json.dumps({name: value for name, value in stats.items() if name.startswith("recrawl/")}))
+
+
+def run_in(environment: dict[str, str], words: list[str], out: str, err: str) -> None:
+    """Run as the command does, in a process that has imported everything already; what it prints goes to files."""
+    for stream, path in ((1, out), (2, err)):
+        os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["scrapy_project.py", *words]
+    sys.modules["__main__"] = sys.modules[__name__]
+    main()
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
-import subprocess
-import sys
 from collections import Counter
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
 from recrawl.simulate.replay import ReplayServer
+from support import scrapy_project
 
-PROJECT = Path(__file__).parent / "scrapy_project.py"
+# Each run is a process of its own, forked from one that has imported Scrapy and recrawl: imports are half of a run.
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(["support.scrapy_project", "recrawl.scrapy"])
+TIMEOUT_S = 300.0
 
 
 class Project:
@@ -22,25 +26,30 @@ class Project:
         self.folder, self.server = folder, server
         self.start = server.rendering.url(0, server.port)
         self.asked: list[tuple[int, int]] = []  # page and status of the last run's requests
+        self.reason = ""  # that the last run's spider closed with
+        self.log = ""  # of the last run
         self.env = {**os.environ, "http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": ""}
         self.env["OWN_SCHEDULER"] = str(folder / "own.txt")
 
-    def begin(self, name: str = "items", passed: str = "", **settings: Any) -> subprocess.Popen[str]:
+    def begin(self, name: str = "items", passed: str = "", **settings: Any) -> ForkServerProcess:
         """Start the spider."""
         items = self.folder / f"{name}.jsonl"
         items.write_text("")
         told = {"RECRAWL_DIR": str(self.folder / "crawl"), "ITEMS": str(items), **settings}
-        command = [sys.executable, str(PROJECT), json.dumps(told), self.start, *([passed] if passed else [])]
-        return subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        words = [json.dumps(told), self.start, *([passed] if passed else [])]
+        texts = [str(self.folder / f"{name}.{stream}") for stream in ("out", "err")]
+        process = PROCESSES.Process(target=scrapy_project.run_in, args=(self.env, words, *texts))
+        process.start()
+        return process
 
-    def end(
-        self, process: subprocess.Popen[str], name: str = "items", code: int = 0
-    ) -> tuple[dict[str, int], list[str]]:
+    def end(self, process: ForkServerProcess, name: str = "items", code: int = 0) -> tuple[dict[str, int], list[str]]:
         """Wait for the spider; return its stats, and the URLs of its items."""
-        out, err = process.communicate(timeout=120)
-        assert process.returncode == code, err[-3000:]
+        process.join(TIMEOUT_S)
+        out, err = ((self.folder / f"{name}.{stream}").read_text() for stream in ("out", "err"))
+        assert process.exitcode == code, err[-3000:]
         assert "Traceback" not in err, err[-3000:]
         assert "DeprecationWarning" not in err, err[-3000:]
+        self.log, self.reason = err, out.splitlines()[-2] if not code else ""
         lines = [json.loads(line) for line in (self.folder / f"{name}.jsonl").read_text().splitlines()]
         urls = [line["url"] for line in lines if "url" in line]
         return json.loads(out.splitlines()[-1]) if not code else {}, urls

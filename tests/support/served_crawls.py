@@ -79,10 +79,20 @@ class ServedCrawl:
         self.process.wait(10)
 
 
+DAY_OF_FILE = """
+import pathlib, sys
+from recrawl import clock
+clock.SystemClock.now = lambda self: float(pathlib.Path({day!r}).read_text())
+from recrawl.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @contextmanager
-def serving(folder: Path, *options: str, token: str = "") -> Iterator[ServedCrawl]:
-    """Serve a crawl until the block ends; the process is then asked to stop."""
-    words = [sys.executable, "-m", "recrawl", "serve", "-C", str(folder), "--port", "0", *options]
+def serving(folder: Path, *options: str, token: str = "", day: Path | None = None) -> Iterator[ServedCrawl]:
+    """Serve a crawl until the block ends; the process is then asked to stop. The file `day` holds its day, if given."""
+    program = ["-m", "recrawl"] if day is None else ["-c", DAY_OF_FILE.format(day=str(day))]
+    words = [sys.executable, *program, "serve", "-C", str(folder), "--port", "0", *options]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ)
     try:
         assert process.stderr is not None

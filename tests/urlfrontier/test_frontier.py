@@ -11,11 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-pytest.importorskip("grpc")
-
 import grpc
+import pytest
 
 from recrawl.live.facade import Crawl
 from recrawl.live.settings_template import TEMPLATE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from recrawl.cli.options import add_results, check_numbers
+from recrawl.cli.options import add_engine, add_results, check_numbers
 from recrawl.cli.output import check_out, deliver_paper
 from recrawl.cli.slice_options import add_recording, select
 from recrawl.errors import InputError
@@ -42,6 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--own-features", action="store_true", help="experts see the predicted page's features, too")
     group.add_argument("--no-crawl", action="store_true", help="leave out the crawl of Fig 8")
     group.add_argument("--quick", action="store_true", help="a small version: every fourth step, two seeds")
+    add_engine(parser)
     add_results(parser, "results.json, figures and report.html")
 
 
@@ -57,7 +58,8 @@ def run(args: argparse.Namespace) -> None:
     if not recording.tables.has("texts"):
         raise InputError(f"{args.data} has no texts of its pages, so there are no words to learn from")
     with progress("experts") as advance:
-        experiment = run_experiment(recording, protocols, 0 if args.no_crawl else 2 if args.quick else 5, advance)
+        seeds = 0 if args.no_crawl else 2 if args.quick else 5
+        experiment = run_experiment(recording, protocols, seeds, advance, args.engine)
     deliver_paper(args, ExpertsReport(experiment), notes)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recrawl.errors import InputError
-from recrawl.spans import at_of, budget_of, days_of, share_of
+from recrawl.spans import at_of, budget_of, days_of, local_of, share_of
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -33,6 +33,12 @@ def add_seed(parser: Any, default: int = 0, what: str = "seed of everything that
 def add_jobs(parser: Any, what: str = "threads") -> None:
     """Add --jobs."""
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help=f"{what}; the results are the same (1)")
+
+
+def add_engine(parser: Any) -> None:
+    """Add --engine."""
+    help = "where to compute: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+    parser.add_argument("--engine", default="local", metavar="E", help=help)
 
 
 def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False) -> None:
@@ -81,7 +87,7 @@ def check_numbers(args: argparse.Namespace) -> None:
 def command(args: argparse.Namespace, verb: str) -> str:
     """Write the command that gives these results, without what does not matter for them."""
     words = ["recrawl", *verb.split(), str(args.data)]
-    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "experiment")
+    skip = ("data", "verb", "run", "out", "force", "json", "jobs", "engine", "experiment")
     for option, value in vars(args).items():
         if option in skip or value is None or value is False:
             continue
@@ -171,12 +177,7 @@ def counted(count: int, thing: str) -> str:
 
 def moment(at: float | None, form: str = "%Y-%m-%d %H:%M %Z") -> str:
     """Return a time as people write it, in the local zone, which is named."""
-    if at is None:
-        return "never"
-    try:
-        return (dt.datetime(1970, 1, 1, tzinfo=dt.UTC) + dt.timedelta(days=at)).astimezone().strftime(form)
-    except (OverflowError, ValueError):
-        return f"day {at:g}"
+    return "never" if at is None else local_of(at, form)
 
 
 def to_second(at: float | None) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_cycles, add_jobs, add_out, add_seed, add_warmup, share_or_count
+from recrawl.cli.options import add_cycles, add_engine, add_jobs, add_out, add_seed, add_warmup, share_or_count
 from recrawl.cli.output import check_folder
 from recrawl.cli.slice_options import add_slices, select
 from recrawl.errors import InputError
@@ -59,6 +59,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--repeats", type=int, default=1, metavar="R", help="repeat with the seeds S, S+1, ... (1)")
     add_seed(group, what="seed of samples, folds, ties and draws")
     add_jobs(group, "processes")
+    add_engine(group)
     add_out(group, "results.json, plots and report.html")
 
 
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> None:
     with progress("comparing") as advance:
         result = compare(
             recording, args.policies, plan, args.measures, folds=args.folds, repeats=args.repeats, budgets=budgets,
-            jobs=args.jobs, slices=slices, notes=notes, advance=advance,
+            jobs=args.jobs, engine=args.engine, slices=slices, notes=notes, advance=advance,
         )  # fmt: skip
     result = with_command(result, command(args, result.comparison.budgets))
     if args.out is not None:

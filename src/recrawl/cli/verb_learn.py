@@ -6,12 +6,12 @@ import argparse
 import json
 
 from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
-from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY
+from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT
 from recrawl.progress import progress
 
 EXAMPLES = """examples:
   recrawl learn -C news
-  recrawl learn -C news --policies age,bayes,gad --measure Freshness
+  recrawl learn -C news --policies age,bayes,gad --measure ChangesFound
   recrawl learn -C news --evolve                  breed a score formula on this history, let it compete
 """
 
@@ -24,7 +24,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_crawl(parser)
     parser.add_argument("--policies", default=CANDIDATES, metavar="A,B", help=f"candidates (default: {CANDIDATES})")
-    parser.add_argument("--measure", default=LEARNT_BY, metavar="M", help=f"what counts (default: {LEARNT_BY})")
+    parser.add_argument("--measure", metavar="M", help="what counts (default: the objective of the crawl's policy)")
     parser.add_argument(
         "--evolve", action="store_true", help="breed a formula for models/evolved.json, a candidate too"
     )

@@ -34,6 +34,8 @@ VERBS = {
     "export": "write a crawl's history as a recording, CSV or WARC, or the newest copy of every page",
     "prune": "drop the bodies of old versions",
     "upgrade": "bring the store of an older version of recrawl to this one",
+    "shards": "write what a crawl knows as shards, for crawls larger than memory",
+    "plan": "which pages of a crawl in shards to visit next, on this machine or on a Dask cluster",
     "adopt": "make a recording of another crawler's history, or begin a crawl with it",
     "synth": "write a synthetic web as a recording",
     "describe": "summarise a recording",

@@ -18,6 +18,7 @@ from recrawl.evaluate.crawl import CrawlResult, clairvoyant
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.parallel import Folds, Task, run_all
 from recrawl.evaluate.statistics import CycleScore, Interval, PairedTest, cycle_score, interval, paired_test
+from recrawl.evaluate.work_engine import LOCAL
 from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
@@ -161,9 +162,10 @@ def compare(
     repeats: int = 1,
     budgets: Sequence[float | int] = (),
     jobs: int = 1,
+    engine: str = LOCAL,
     advance: Advance = silent,
 ) -> Comparison:
-    """Run every policy on every fold with every seed; the result does not depend on the number of jobs."""
+    """Run every policy on every fold with every seed; the result does not depend on jobs and engine."""
     by_budget = {repr(budget): replace(plan, budget=budget) for budget in (plan.budget, *budgets)}  # 1 is not 100%
     plans = list(by_budget.values())
     for each in plans:
@@ -175,7 +177,7 @@ def compare(
         for each in plans
         for policy in chosen
     ]
-    results = run_all(recording, tasks, tuple(measures), folds, jobs, advance)
+    results = run_all(recording, tasks, tuple(measures), folds, jobs, advance, engine)
     cube = np.array(results, dtype=object).reshape(repeats * folds, len(plans), len(chosen)).transpose(1, 2, 0)
     grid = dict(zip(by_budget, cube, strict=True))  # budget -> policies x runs
     main = grid[repr(plan.budget)]

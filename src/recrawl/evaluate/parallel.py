@@ -1,11 +1,10 @@
-"""Run crawls one after the other or in several processes, with the same results in the same order."""
+"""Run crawls one after the other, in several processes or on a cluster, with the same results in the same order."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.measure import Measure
+from recrawl.evaluate.work_engine import LOCAL, Engine, Shared, open_engine
 from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
@@ -68,56 +68,60 @@ def run_all(
     folds: int,
     jobs: int = 1,
     advance: Advance = silent,
+    engine: str = LOCAL,
 ) -> list[CrawlResult]:
-    """Run all tasks in their order, in `jobs` processes."""
-    if jobs > 1 and len(tasks) > 1:
-        return _run_in_processes(recording, tasks, measures, folds, min(jobs, len(tasks)), advance)
-    held = Folds(recording, folds)
+    """Run all tasks, in `jobs` processes or on an engine; the results are in the order of the tasks."""
+    if engine != LOCAL or (jobs > 1 and len(tasks) > 1):
+        with open_engine(engine, min(jobs, len(tasks))) as opened:
+            return _run_on(opened, recording, tasks, measures, folds, advance)
+    whole = Folds(recording, folds)
     results = []
     for number, task in enumerate(tasks):
 
         def step(done: int, total: int, what: str = "", number: int = number) -> None:
             advance(number * total + done, len(tasks) * total, what)
 
-        results.append(held.run(task, measures, step))
+        results.append(whole.run(task, measures, step))
     return results
 
 
-def _run_in_processes(
+def _run_on(
+    engine: Engine,
     recording: Recording,
     tasks: Sequence[Task],
     measures: tuple[Measure, ...],
     folds: int,
-    jobs: int,
     advance: Advance,
 ) -> list[CrawlResult]:
-    # Fresh processes rather than forks: a fork of a process with threads (Arrow, progress bars) may hang.
     tables = recording.tables
-    source = tables.folder if isinstance(tables, ParquetTables) else tables
-    state = (source, recording.rows, recording.start, recording.end, folds, measures)
-    pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_start, initargs=state)
-    try:
-        results = []
-        for number, result in enumerate(pool.map(_work, tasks)):
-            results.append(result)
-            advance(number + 1, len(tasks), result.policy)
-        return results
-    finally:
-        pool.shutdown(cancel_futures=True)
+    source = tables.folder.absolute() if isinstance(tables, ParquetTables) else tables
+    shared = engine.share(_Basis(source, recording.rows, recording.start, recording.end, folds, measures))
+    results: dict[int, CrawlResult] = {}
+    for number, result in engine.each(_work, ((shared, task) for task in tasks)):
+        results[number] = result
+        advance(len(results), len(tasks), result.policy)
+    return [results[number] for number in range(len(tasks))]
 
 
-_held: tuple[Folds, tuple[Measure, ...]] | None = None  # a worker's own
+@dataclass
+class _Basis:
+    """What all tasks of a comparison share; a folder is opened where it is used, so workers must see it."""
+
+    source: Path | Tables
+    rows: PageIds
+    start: float
+    end: float
+    folds: int
+    measures: tuple[Measure, ...]
+
+    @cached_property
+    def whole(self) -> Folds:
+        """The recording with its folds."""
+        tables = ParquetTables(self.source) if isinstance(self.source, Path) else self.source
+        return Folds(Recording(tables, self.rows, self.start, self.end), self.folds)
 
 
-def _start(
-    source: Path | Tables, rows: PageIds, start: float, end: float, folds: int, measures: tuple[Measure, ...]
-) -> None:
-    global _held
-    tables = ParquetTables(source) if isinstance(source, Path) else source
-    _held = Folds(Recording(tables, rows, start, end), folds), measures
-
-
-def _work(task: Task) -> CrawlResult:
-    assert _held is not None
-    folds, measures = _held
-    return folds.run(task, measures)
+def _work(piece: tuple[Shared, Task]) -> CrawlResult:
+    shared, task = piece
+    basis: _Basis = shared.load()
+    return basis.whole.run(task, basis.measures)

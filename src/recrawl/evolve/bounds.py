@@ -1,4 +1,4 @@
-"""Bounds on the values of a formula, whatever the page: what simplification and export may rely on."""
+"""Interval arithmetic: bounds on a formula's values over all pages, for simplification and export."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MANY = 1e9  # visits, cycles, links of one page: more than any crawl has
 
 
 class Bounds(NamedTuple):
-    """Every value lies between these."""
+    """An interval that contains every value."""
 
     low: float
     high: float
@@ -88,5 +88,5 @@ def _binary(code: int, a: Bounds, b: Bounds) -> Bounds:
 
 
 def _widen(low: float, high: float) -> Bounds:
-    """Leave room for rounding."""
+    """Widen the interval by the rounding error."""
     return Bounds(max(low - 1e-12 * abs(low), -CUT), min(high + 1e-12 * abs(high), CUT))

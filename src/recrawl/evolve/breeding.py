@@ -76,7 +76,7 @@ def halves(recording: Recording, plan: Plan, *, fixed: bool) -> tuple[Recording,
 
 
 def _watcher(settings: EvolutionSettings, advance: Advance) -> Watch:
-    """Show generation by generation how it goes."""
+    """Return a callback that shows the progress of each generation."""
     done = 0
 
     def watch(generation: Generation) -> None:

@@ -28,7 +28,7 @@ class Archive:
     _held: dict[bytes, tuple[float, Expression]] = field(default_factory=dict)
 
     def add(self, formula: Expression, fitness: float, curve: FloatArray) -> None:
-        """Consider one formula."""
+        """Insert a formula, if it is among the best."""
         behaviour = curve.tobytes()
         known = self._held.get(behaviour)
         if known is None:
@@ -67,7 +67,7 @@ class Candidate:
     spread: float = math.nan
 
     def score(self, selection: str) -> float:
-        """Return what a selection goes by.
+        """Return the criterion of a selection method.
 
         As printed: best is the validation ("individuals that perform the best in this phase are selected"); sum is
         train + validation - sigma, avg their mean - sigma, with sigma the standard deviation of the two. In the

@@ -1,4 +1,4 @@
-"""Classes of pages in the same state: what a formula reads of a state, and how visits make new classes of old ones."""
+"""Equivalence classes of pages in the same state: what a formula reads of it, how visits split classes."""
 
 from __future__ import annotations
 

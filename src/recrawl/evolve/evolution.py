@@ -51,7 +51,7 @@ class EvolutionSettings:
     rates: OperatorRates = field(default_factory=OperatorRates)
 
     def check(self) -> None:
-        """Raise InputError for settings that make no evolution."""
+        """Raise InputError for settings that are out of range."""
         terminal_set(self.terminals)
         for name in ("population", "generations", "seeds", "archive"):
             if getattr(self, name) < 1:
@@ -84,7 +84,7 @@ class Generation:
 
 @dataclass(frozen=True)
 class EvolutionRun:
-    """What one evolution found."""
+    """Result of one evolution."""
 
     seed: int
     generations: list[Generation]
@@ -155,7 +155,7 @@ def _parents(archive: Archive) -> tuple[FormulaPopulation, FloatArray]:
 def _keep(
     archive: Archive, forms: FormulaPopulation, keys: list[bytes], fitness: FloatArray, curves: FloatArray
 ) -> None:
-    """Show the archive the generation's best; what is not among the best of its generation cannot be among all."""
+    """Offer the generation's best to the archive; no other formula of it can be among the best of all."""
     seen: set[bytes] = set()
     for i in np.argsort(-fitness, kind="stable"):
         if keys[i] not in seen:
@@ -165,19 +165,19 @@ def _keep(
 
 def validate(runs: list[EvolutionRun], train: Fitness, validation: Fitness) -> list[Candidate]:
     """Judge all archived formulas on the validation set."""
-    held = [(run.seed, formula, worth) for run in runs for formula, worth in run.best]
-    formulas = FormulaPopulation.of([formula for _, formula, _ in held])
+    archived = [(run.seed, formula, worth) for run in runs for formula, worth in run.best]
+    formulas = FormulaPopulation.of([formula for _, formula, _ in archived])
     curves = validation.curves(formulas)
     spread = cycle_spread(train.curves(formulas), curves)
     return [
         Candidate(formula, seed, worth, float(value), float(sigma))
-        for (seed, formula, worth), value, sigma in zip(held, validation.total(curves), spread, strict=True)
+        for (seed, formula, worth), value, sigma in zip(archived, validation.total(curves), spread, strict=True)
     ]
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What an evolution with several seeds found."""
+    """Result of an evolution with several seeds."""
 
     settings: EvolutionSettings
     runs: list[EvolutionRun]

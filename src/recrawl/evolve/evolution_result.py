@@ -1,4 +1,4 @@
-"""One evolution as a result: what was found, beside the classical estimators, as a table, JSON, files and a report."""
+"""Result of an evolution, beside the classical estimators: as a table, JSON, files and a report."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def headline(outcome: EvolutionResult) -> str:
 
 
 def rows(outcome: EvolutionResult) -> list[tuple[str, float, float, str]]:
-    """Return formula, training, validation and a word: the chosen ones, the runners-up, the classical ones."""
+    """Return rows of formula, training and validation fitness and role: chosen, runner-up or classical."""
     found = outcome.discovery
     shown: dict[str, tuple[str, float, float, str]] = {}
     for name, candidate in found.chosen.items():
@@ -90,7 +90,7 @@ def formulas_table(outcome: EvolutionResult) -> Table:
 def to_json(outcome: EvolutionResult, command: str) -> str:
     """Write everything that was found."""
     found = outcome.discovery
-    held: dict[str, Any] = {
+    content: dict[str, Any] = {
         "recrawl": __version__,
         "command": command,
         "data": {"name": outcome.name, "pages": outcome.pages, "cycles": outcome.cycles},
@@ -113,7 +113,7 @@ def to_json(outcome: EvolutionResult, command: str) -> str:
             for g in run.generations
         ],
     }  # fmt: skip
-    return json_text(held)
+    return json_text(content)
 
 
 def candidate_json(candidate: Any) -> dict[str, Any]:

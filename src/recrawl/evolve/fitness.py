@@ -1,4 +1,4 @@
-"""The fitness of formulas: what a crawl that follows them is worth.
+"""Fitness of formulas: the measure of a simulated crawl that visits the highest scores.
 
 `make_fitness` chooses how to simulate. Where pages in the same state are interchangeable (terminals `basic` and
 `all`, pages that live throughout, ChangeRate or NDCG), crawls run over classes of pages; otherwise page by page with
@@ -141,7 +141,7 @@ class ClassFitness:
 
 
 def _parts(reads: IntArray) -> list[IntArray]:
-    """Split the formulas into tasks of such as read the same."""
+    """Split the formulas into tasks whose formulas read the same parts of the state."""
     parts: list[IntArray] = []
     for kind in np.unique(reads):
         rows = np.flatnonzero(reads == kind)

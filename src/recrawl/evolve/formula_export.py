@@ -97,7 +97,7 @@ _HELPERS = {
     return a / b if b else 0.0
 ''',
     "log(": '''def log(a):
-    """Natural logarithm; 0 where there is none."""
+    """Natural logarithm; 0 for arguments that are not positive."""
     return math.log(a) if a > 0 else 0.0
 ''',
     "power(": f'''def power(a, b):
@@ -206,7 +206,7 @@ def _power(a: float, b: float) -> float:
 
 
 def _nullable(function: Callable[..., float]) -> Callable[..., float | None]:
-    """NULL in, NULL out; NULL too where the function has no value, as SQLite's own have it."""
+    """Return NULL for NULL and where the function is undefined, as SQLite's own functions do."""
 
     def call(*arguments: float | None) -> float | None:
         if any(a is None for a in arguments):

@@ -24,7 +24,7 @@ READS_N, READS_X, READS_LAST, READS_TOTAL, READS_DECAY = 1, 2, 4, 8, 16
 
 
 class Ground(NamedTuple):
-    """What is the same for every formula."""
+    """Inputs that are the same for every formula."""
 
     bits: Bits  # words x pages: bit c-1 says that the page changed in cycle c; pages are numbered by tie-break
     cycles: int
@@ -49,7 +49,7 @@ class WarmState(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for one simulation at a time.
+    """Preallocated memory for one simulation at a time.
 
     A class is a row of `table` (columns N to FIRST_RUN below) and of `sums` (TOTAL, DECAY). Rows keep what belongs
     together in one cache line.
@@ -60,7 +60,7 @@ class Room(NamedTuple):
     score: FloatArray
     columns: FloatArray  # the terminals, one line each, for the formula machine
     stack: FloatArray
-    lists: Small  # one line a list, see FREE to HIGH
+    lists: Small  # one row per list, see FREE to HIGH
     heap: Small  # classes, the one with the highest score on top, and their scores
     key: FloatArray
     pool: Members  # the start's members, those of each cycle's visits, then five scratch parts of `budget`

@@ -147,7 +147,7 @@ def changed_since(bits: Bits, page: int, since: int, cycle: int) -> bool:
 
 @kernel(error_model="numpy")
 def count_stale(changed: int, cycle: int, cycles: int, budget: int, bits: Bits, pool: Members, stale: IntArray) -> None:
-    """Note when the copies just renewed go stale; copies found fresh go stale when they would have anyway."""
+    """Update when copies go stale: renewed ones at their page's next change, fresh ones as before."""
     begin = len(pool) - 5 * budget
     for m in range(begin, begin + changed):
         stale[_next_change(bits, pool[m], cycle, cycles)] += 1

@@ -37,7 +37,7 @@ INNER = 0.9  # how many crossover points are functions rather than leaves (Koza 
 
 
 class OperatorRates(NamedTuple):
-    """How individuals are made; the paper's values."""
+    """Shares of crossover and the two mutations; defaults are the paper's values."""
 
     reproduction: float = 0.15
     crossover: float = 0.90
@@ -62,7 +62,7 @@ def breed(
 
 
 class Scratch(NamedTuple):
-    """Room to work in: a number for each node, and a formula."""
+    """Preallocated work arrays: a number for each node, and a formula."""
 
     room: IntArray
     code: Codes
@@ -71,7 +71,7 @@ class Scratch(NamedTuple):
 
 @kernel
 def new_scratch() -> Scratch:
-    """Make room for the largest formula."""
+    """Allocate work arrays for the largest formula."""
     return Scratch(np.empty(MAX_NODES + 1, dtype=np.int64), np.empty(MAX_NODES, dtype=np.int16), np.empty(MAX_NODES))
 
 

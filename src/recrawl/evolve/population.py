@@ -42,19 +42,19 @@ class FormulaPopulation:
 
     @classmethod
     def empty(cls, count: int) -> FormulaPopulation:
-        """Make room for so many formulas."""
+        """Allocate a population of this size."""
         shape = (count, MAX_NODES)
         return cls(np.zeros(shape, dtype=np.int16), np.zeros(shape), np.zeros(count, dtype=np.int64))
 
     @classmethod
     def of(cls, expressions: list[Expression]) -> FormulaPopulation:
         """Pack expressions."""
-        held = cls.empty(len(expressions))
+        population = cls.empty(len(expressions))
         for i, expression in enumerate(expressions):
-            held.size[i] = len(expression)
-            held.code[i, : len(expression)] = expression.code
-            held.value[i, : len(expression)] = expression.value
-        return held
+            population.size[i] = len(expression)
+            population.code[i, : len(expression)] = expression.code
+            population.value[i, : len(expression)] = expression.value
+        return population
 
     @property
     def arrays(self) -> FormulaArrays:

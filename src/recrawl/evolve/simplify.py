@@ -30,14 +30,14 @@ ALIKE = 1e-12  # relative difference of scores that count as equal
 
 def simplify(expression: Expression, *, states: FloatArray | None = None, prune: bool = True) -> Expression:
     """Return the shortest formula found that ranks like this one."""
-    held = sample_states() if states is None else states
-    wanted = Ranking(evaluate(expression, held))
+    sample = sample_states() if states is None else states
+    wanted = Ranking(evaluate(expression, sample))
     best = canonical_form(expression)
-    if not wanted.fits(evaluate(best, held)):
+    if not wanted.fits(evaluate(best, sample)):
         best = expression
     while True:
         for proposal in _proposals(best, prune):
-            if wanted.fits(evaluate(proposal, held)):
+            if wanted.fits(evaluate(proposal, sample)):
                 best = proposal
                 break
         else:

@@ -62,7 +62,7 @@ def bisect(
 
 
 class Tree:
-    """Rows in the order of their clusters, and the best cut of every cluster, ready to be made."""
+    """State of the bisection: rows in the order of their clusters, and the best cut of every cluster."""
 
     def __init__(self, vectors: npt.NDArray[np.floating[Any]], seed: int = 0, trials: int = 8) -> None:
         if vectors.ndim != 2 or not len(vectors):
@@ -188,7 +188,7 @@ def _dot(a: Vectors, b: Vectors) -> np.float32:
 def _settle(
     rows: Vectors, direction: Vectors, most: int, moving: float
 ) -> tuple[float, Vectors, BoolArray, FloatArray]:
-    """Two centres on the sphere: a row goes left if x . (C_left - C_right) >= 0; then the centres follow."""
+    """Spherical 2-means: a row goes left if x . (C_left - C_right) >= 0; then the centres are updated."""
     right = np.zeros(len(rows), dtype=np.bool_)
     sums = np.zeros((2, rows.shape[1]))
     direction = direction.copy()
@@ -248,7 +248,7 @@ def _polish(rows: Vectors, right: BoolArray, sums: FloatArray, passes: int) -> f
 
 
 def _refined(rows: Vectors, label: IntArray, sums: FloatArray, passes: int) -> tuple[IntArray, FloatArray]:
-    """Let every row go to the nearest of all centres, a few times, as long as no cluster empties and I2 grows."""
+    """Refine by k-means: reassign every row to its nearest centre while I2 grows and no cluster becomes empty."""
     value = float(np.linalg.norm(sums, axis=1).sum())
     for _ in range(passes):
         moved, _ = nearest(rows, np.stack([_direction(total) for total in sums]))

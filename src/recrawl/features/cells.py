@@ -73,18 +73,18 @@ def _centres(vectors: Vectors, count: int, seed: int, pool: ThreadPoolExecutor) 
 
 def _means(sample: Vectors, cell: IntArray, fit: Vectors, count: int) -> Vectors:
     order = np.argsort(cell, kind="stable")
-    held = np.bincount(cell, minlength=count)
+    sizes = np.bincount(cell, minlength=count)
     sums = np.zeros((count, sample.shape[1]), dtype=np.float32)
-    full = np.flatnonzero(held)
-    sums[full] = np.add.reduceat(sample[order], (np.cumsum(held) - held)[full], axis=0)
-    empty = np.flatnonzero(held == 0)
+    full = np.flatnonzero(sizes)
+    sums[full] = np.add.reduceat(sample[order], (np.cumsum(sizes) - sizes)[full], axis=0)
+    empty = np.flatnonzero(sizes == 0)
     sums[empty] = sample[np.argsort(fit, kind="stable")[: len(empty)]]
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     return np.asarray(sums / np.where(length > 0, length, 1.0), dtype=np.float32)
 
 
 def _named(vectors: Vectors, centres: Vectors, votes: int, pool: ThreadPoolExecutor) -> npt.NDArray[np.int32]:
-    """Return each page's nearest cells, the nearest first."""
+    """Return each page's nearest cells, nearest first."""
     named = np.empty((len(vectors), votes), dtype=np.int32)
 
     def name(first: int) -> None:
@@ -98,7 +98,7 @@ def _named(vectors: Vectors, centres: Vectors, votes: int, pool: ThreadPoolExecu
 
 
 def _near(named: npt.NDArray[np.int32], centres: Vectors) -> npt.NDArray[np.int32]:
-    """Order the cells for each cell: by how many of its pages name them and how early, then by their centres."""
+    """Rank the cells for each cell: by how many of its pages are near them and how near, then by their centres."""
     count = len(centres)
     weight = 1.0 / (1.0 + np.arange(named.shape[1]))
     pair = named[:, :1].astype(np.int64) * count + named

@@ -1,4 +1,4 @@
-"""The copies that a crawler holds of a recording's pages: which version of each, and what that version is like.
+"""Copies of a recording's pages in a simulated crawl: which version of each page, and its counts, words and links.
 
 The recorded world says which version of a page the crawler has (`seen`: the first change it has not seen) and which it
 had before its last visit (`before`). Only those versions are read here, never later ones. What a recording tells of the

@@ -75,17 +75,17 @@ def related(
     if not np.isfinite(vectors).all():
         raise InputError("a vector contains NaN or infinity")
     there = np.flatnonzero(np.any(vectors, axis=1))
-    held = np.ascontiguousarray(vectors[there], dtype=np.float32)
+    known = np.ascontiguousarray(vectors[there], dtype=np.float32)
     workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
-    all_pairs = len(held) <= EXACT_UP_TO if exact is None else exact
+    all_pairs = len(known) <= EXACT_UP_TO if exact is None else exact
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
     with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:  # each thread its own products
-        if all_pairs or len(held) <= k:
-            found, quality, share = _nearest(held, np.arange(len(held)), k, pool, advance), 1.0, 1.0
+        if all_pairs or len(known) <= k:
+            found, quality, share = _nearest(known, np.arange(len(known)), k, pool, advance), 1.0, 1.0
         else:
-            cells = find_cells(held, seed, pool)
-            found, quality, share = _by_cells(held, cells, k, recall, pool, seed, advance)
+            cells = find_cells(known, seed, pool)
+            found, quality, share = _by_cells(known, cells, k, recall, pool, seed, advance)
     numbers = np.full((len(vectors), k), NONE, dtype=np.int32)
     similarity = np.zeros((len(vectors), k), dtype=np.float32)
     numbers[there] = np.where(found[0] == NONE, NONE, there[found[0]]) if len(there) else NONE

@@ -73,14 +73,6 @@ class SemanticSpace:
         return unit(vectors)
 
 
-def semantic_vectors(recording: Recording, dimensions: int = DIMENSIONS, seed: int = 0) -> Vectors:
-    """Return pages x dimensions: unit rows, zero rows for pages without words.
-
-    Where the words of the pages have fewer directions than `dimensions`, the others are zero.
-    """
-    return SemanticSpace(recording, dimensions, seed).first()
-
-
 def sentence_vectors(recording: Recording, model: str, batch: int = 64) -> Vectors:
     """Return unit rows by a sentence-embedding model, of pages whose texts are in the recording; others are zero."""
     try:
@@ -98,11 +90,6 @@ def sentence_vectors(recording: Recording, model: str, batch: int = 64) -> Vecto
     vectors = np.zeros((len(recording), found.shape[1] if found.ndim == 2 else 1), dtype=np.float32)
     vectors[texts.page[rows]] = found
     return unit(vectors)
-
-
-def reduced(vectors: npt.NDArray[np.floating[Any]], size: int = 20, seed: int = 0, sample: int = 20_000) -> Vectors:
-    """Return the vectors with their dimensions merged into `size` groups of similar ones, each the group's mean."""
-    return merger(vectors, size, seed, sample)(vectors)
 
 
 def merger(

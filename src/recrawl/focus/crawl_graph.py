@@ -120,9 +120,9 @@ def check_seeds(graph: CrawlGraph, seeds: PageIds) -> PageIds:
     """Return the seeds once each; raise InputError if there are none or one lies outside the graph."""
     if not len(seeds):
         raise InputError("a focused crawl needs at least one seed page")
-    wrong = seeds[(seeds < 0) | (seeds >= len(graph))]
-    if len(wrong):
-        raise InputError(f"seed page {wrong[0]} is not in the link graph of {len(graph):,} pages")
+    outside = seeds[(seeds < 0) | (seeds >= len(graph))]
+    if len(outside):
+        raise InputError(f"seed page {outside[0]} is not in the link graph of {len(graph):,} pages")
     return np.asarray(np.unique(seeds), dtype=np.int64)
 
 

@@ -99,7 +99,7 @@ def empty(frontier: Frontier) -> None:
 
 @kernel(error_model="numpy")
 def enter(web: CrawlArrays, state: State, frontier: Frontier, seed: np.uint64) -> None:
-    """Make room in the frontier for the URLs that were discovered since the last filling (seeds are none)."""
+    """Add the URLs that were discovered since the last filling to the frontier; seeds are left out."""
     host, part, row, entered = frontier.host, frontier.part, state.row, 0
     for number in range(frontier.size[1], state.tally[N_SEEN]):
         host[number] = web.host[state.page[number]]
@@ -190,7 +190,7 @@ def best(state: State, frontier: Frontier, seed: np.uint64) -> npt.NDArray[np.in
         for block in range((size - 1) // BLOCK + 1):
             _bound(part, top, block, size, per_out, per_in)
     more_out, more_in = max(per_out - frontier.base[0], 0.0), max(per_in - frontier.base[1], 0.0)
-    held = 0
+    taken = 0
     for sweep in range(2):
         for block in range((size - 1) // BLOCK + 1):
             bound = top[block, 2] + top[block, 0] * more_out + top[block, 1] * more_in + top[block, 3] * best_host
@@ -198,20 +198,20 @@ def best(state: State, frontier: Frontier, seed: np.uint64) -> npt.NDArray[np.in
                 bound += 1e-9 * min(1.0 + abs(bound), FARTHEST)  # rounding must not hide a rank
             if bound == -np.inf or (sweep == 0 and bound < frontier.worst[0]):
                 continue
-            if frontier.scanned[block] == frontier.size[2] or (held == keep and bound < ranks[keep - 1]):
+            if frontier.scanned[block] == frontier.size[2] or (taken == keep and bound < ranks[keep - 1]):
                 continue
             frontier.scanned[block] = frontier.size[2]
             _bound(part, top, block, size, frontier.base[0], frontier.base[1])
             for i in range(block * BLOCK, min(block * BLOCK + BLOCK, size)):
                 rank = part[i, 0] * per_out + part[i, 1] * per_in + part[i, 2]
                 rank += part[i, 3] * host_score[frontier.host[i]]
-                if rank == -np.inf or (held == keep and rank < ranks[keep - 1]):
+                if rank == -np.inf or (taken == keep and rank < ranks[keep - 1]):
                     continue
                 tie = scrambled(uint64(state.page[i]) + seed * GOLDEN)
-                if held == keep and rank == ranks[keep - 1] and tie > ties[keep - 1]:
+                if taken == keep and rank == ranks[keep - 1] and tie > ties[keep - 1]:
                     continue
-                held = min(held + 1, keep)
-                j = held - 1
+                taken = min(taken + 1, keep)
+                j = taken - 1
                 while j > 0 and (ranks[j - 1] < rank or (ranks[j - 1] == rank and ties[j - 1] > tie)):
                     ranks[j], ties[j], numbers[j] = ranks[j - 1], ties[j - 1], numbers[j - 1]
                     j -= 1

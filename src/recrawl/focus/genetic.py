@@ -169,7 +169,7 @@ def cross(a: BoolArray, b: BoolArray, point: int) -> tuple[BoolArray, BoolArray]
 
 @dataclass(frozen=True)
 class Search:
-    """What to evolve: the paper's weights, or with the options that it names as future work."""
+    """What to evolve: the paper's weights, or also the options that it names as future work."""
 
     name: str = "evolved"
     anchor_and_host: bool = False  # two more scores: similar anchors, good pages on the host

@@ -68,7 +68,7 @@ class Mission:
         return self.start(order[: self._most(count)])
 
     def _relevant(self) -> PageIds:
-        """The relevant pages; InputError if there are none."""
+        """Return the relevant pages; InputError if the list is empty."""
         good = np.flatnonzero(self.topic.good)
         if not len(good):
             raise InputError(f"topic {self.topic.name!r} is empty: the classifier accepts no page of {self.web.name}")
@@ -83,7 +83,7 @@ class Mission:
 
 
 def default_pages(start: Seeding, good: int) -> int:
-    """How long a crawl should be: 10,000 pages, or what the graph and the topic allow.
+    """Default length of a crawl: 10,000 pages, or what the graph and the topic allow.
 
     That is one page in twenty of those in reach, and not more than there are relevant ones: beyond that all strategies
     have found the same pages. At least twice the seeds.
@@ -116,7 +116,7 @@ def judged(
     addresses: WordLists | None = None,
     anchors: WordLists | None = None,
 ) -> CrawlArrays:
-    """Arrange a graph and the classifier's scores; words are numbered from 0, what is None is not known.
+    """Assemble the simulator's input from a graph and the classifier's scores; words count from 0, None is unknown.
 
     The types of the arrays are always the same, so that the simulator is compiled once.
     """

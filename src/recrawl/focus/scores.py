@@ -165,7 +165,7 @@ def download(web: CrawlArrays, state: State, number: int, levels: int, hinted: b
     row[number, STATUS] = DOWNLOADED
     if web.good[page] and not row[number, MARKS] & MEMBER:
         row[number, MARKS] |= MEMBER
-        _tell_parents(web, state, number)
+        _count_for_parents(web, state, number)
     first, last = web.start[page], web.start[page + 1]
     links = last - first
     depth = row[number, DEPTH] + 1
@@ -231,8 +231,8 @@ def _look_up(web: CrawlArrays, state: State, first: int, last: int, depth: int) 
 
 
 @kernel(error_model="numpy")
-def _tell_parents(web: CrawlArrays, state: State, number: int) -> None:
-    """Note for every downloaded page with a link to the new member that it has one more."""
+def _count_for_parents(web: CrawlArrays, state: State, number: int) -> None:
+    """Increment the count of community links of every downloaded page that links to the new member."""
     row = state.row
     link = row[number, HEAD]
     while link:
@@ -247,7 +247,7 @@ def _tell_parents(web: CrawlArrays, state: State, number: int) -> None:
 
 @kernel(error_model="numpy")
 def settle(web: CrawlArrays, state: State, levels: int) -> None:
-    """Carry on what is noted: ancestors level by level, then new members among the links of downloaded pages."""
+    """Propagate pending updates: ancestors level by level, then new members among the links of downloaded pages."""
     row, wide, targets, queue, tally, dirty = state.row, state.wide, state.target, state.queue, state.tally, state.dirty
     for k in range(levels - 1):
         for i in range(tally[N_QUEUE + k]):

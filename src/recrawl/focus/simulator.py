@@ -51,7 +51,7 @@ FILL_AT = 50  # the current list is filled when so many URLs are left
 
 
 class Desk(NamedTuple):
-    """Room for one crawl at a time over one web; used again for the next."""
+    """Preallocated memory for one crawl at a time over one web."""
 
     state: State
     frontier: Frontier
@@ -59,7 +59,7 @@ class Desk(NamedTuple):
 
 
 def new_desk(web: CrawlArrays) -> Desk:
-    """Allocate the room for crawls over `web`."""
+    """Allocate the memory for crawls over `web`."""
     return Desk(new_state(web), new_frontier(len(web.start) - 1), new_links(web))
 
 
@@ -152,7 +152,7 @@ def _crawl(
 
 @kernel(error_model="numpy")
 def _levels(weights: FloatArray) -> int:
-    """How many generations of ancestors have a weight."""
+    """Return the number of generations of ancestors that have a weight."""
     for k in range(LEVELS, 0, -1):
         if weights[:, PARENT + k - 1].any():
             return k
@@ -217,7 +217,7 @@ class Fleet:
         return np.array(values).reshape(len(strategies), len(runs)).mean(axis=1)
 
     def _each(self, work: Callable[[Task], T], tasks: list[Task], advance: Advance = silent) -> list[T]:
-        """Do all tasks, in the order given as far as results go; an interruption drops those that wait."""
+        """Run all tasks in threads, results in their order; an interruption drops the waiting ones."""
         pool = ThreadPoolExecutor(self.jobs)
         try:
             done: list[T] = []

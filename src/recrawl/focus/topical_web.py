@@ -33,7 +33,7 @@ WITHIN_HOST, RELATED_TOPIC = 0.50, 0.08  # kinds of links on a page with a topic
 
 
 class Sort(NamedTuple):
-    """How a topic lies in the web."""
+    """A topic's share of the pages and how it is clustered."""
 
     share: float  # of the pages
     purity: float = 0.55  # of the pages of a host of the topic, the share that is about it

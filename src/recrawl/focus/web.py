@@ -139,18 +139,18 @@ def bags_of(recording: Recording, features: str = "auto") -> CountedBags:
     if not has_texts:
         return CountedBags(_term_counts(recording))
     texts = recording.texts()
-    told = np.zeros(len(recording), dtype=np.bool_)
-    told[texts.page] = True
+    has_text = np.zeros(len(recording), dtype=np.bool_)
+    has_text[texts.page] = True
     counts = _term_counts(recording) if has_terms else None
-    worded = told if counts is None else told | (np.diff(counts.indptr) > 0)
-    if features == "auto" and counts is not None and told.sum() < TEXT_SHARE * worded.sum():
+    worded = has_text if counts is None else has_text | (np.diff(counts.indptr) > 0)
+    if features == "auto" and counts is not None and has_text.sum() < TEXT_SHARE * worded.sum():
         return CountedBags(counts)
     found: list[list[str]] = [[] for _ in range(len(recording))]
     for i in _latest(texts.page):
         found[texts.page[i]] = words_and_bigrams(texts.text[i]) if features != "words" else split_words(texts.text[i])
     read = count_words(found)
     if counts is not None:
-        read = read + diags((~told).astype(np.float32)) @ counts
+        read = read + diags((~has_text).astype(np.float32)) @ counts
     return CountedBags(csr_matrix(read))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, NoReturn, cast
+from typing import IO, Any, NoReturn, cast
 
 import numpy as np
 
@@ -80,6 +81,18 @@ def csv_fields(path: Path | str, number: int, line: str) -> list[str]:
         return next(csv.reader([line], strict=True), [])
     except csv.Error as error:
         refuse(path, number, f"not CSV: {error}")
+
+
+def json_objects(path: Path | str, lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number and object of each of these lines, every one of which must be a JSON object."""
+    for number, line in lines:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            refuse(path, number, f"not JSON: {error}")
+        if not isinstance(row, dict):
+            refuse(path, number, "not a JSON object")
+        yield number, row
 
 
 def refuse(path: Path | str, number: int, why: str) -> NoReturn:

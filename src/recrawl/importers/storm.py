@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from recrawl.importers.import_options import ImportOptions
 from recrawl.importers.observations import Observations, Verdict, verdict_of
-from recrawl.importers.reading import instant_of, lines_of, refuse
+from recrawl.importers.reading import instant_of, json_objects, lines_of, refuse
 
 
 def read_status(source: Path, seen: Observations, options: ImportOptions) -> None:
     """Read the status of every URL."""
-    for number, document in _documents(source):
+    for number, document in json_objects(source, lines_of(source)):
         document = document.get("_source", document)
         if not isinstance(document, dict) or not isinstance(document.get("url"), str) or "status" not in document:
             refuse(source, number, "no url or no status: not a document of the status index")
@@ -23,24 +21,13 @@ def read_status(source: Path, seen: Observations, options: ImportOptions) -> Non
 
 def read_frontier(source: Path, seen: Observations, options: ImportOptions) -> None:
     """Read the known items; discovered ones were never visited."""
-    for number, item in _documents(source):
+    for number, item in json_objects(source, lines_of(source)):
         holder = item.get("known") or item.get("discovered")
         info = holder.get("info") if isinstance(holder, dict) else None
         if not isinstance(info, dict) or not isinstance(info.get("url"), str):
             refuse(source, number, "no info with a url: not an item of URLFrontier")
         if "known" in item:
             _add({"url": info["url"], "status": "FETCHED", "metadata": info.get("metadata", {})}, source, number, seen)
-
-
-def _documents(source: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in lines_of(source):
-        try:
-            document = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            refuse(source, number, f"not JSON: {error}")
-        if not isinstance(document, dict):
-            refuse(source, number, "not a JSON object")
-        yield number, document
 
 
 def _add(document: dict[str, Any], source: Path, number: int, seen: Observations) -> None:

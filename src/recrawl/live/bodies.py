@@ -9,12 +9,16 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
+import time
 from base64 import b32encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cached_property
 from hashlib import sha1
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from fastwarc.warc import ArchiveIterator
@@ -26,8 +30,12 @@ except ImportError:  # no build for this machine
 
 from recrawl.errors import StoreError
 
+if TYPE_CHECKING:
+    from recrawl.live.remote_bodies import RemoteBodies
+
 MAX_FILE_BYTES = 1 << 30
 MOST_UNREADABLE = 100  # bodies that could not be read, kept for diagnosis
+_NUMBER = re.compile(r"-([0-9]{5})(?:-[0-9]+)?\.warc\.gz$")
 _DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"})  # the stored body is decoded
 
 Place = tuple[str, int, int]  # file, offset, length
@@ -43,9 +51,15 @@ class Bodies:
         self._name = ""
         self._end = 0  # of the file, with what waits to be written
         self._waiting: list[bytes] = []
+        self._begun_s = 0.0
+        self.max_bytes = MAX_FILE_BYTES
+        self.max_s = float("inf")  # a file is closed so long after it was begun
 
-    def open(self, ends: dict[str, int]) -> None:
-        """Continue the newest file after its last known record; `ends` gives that place for every file."""
+    def open(self, ends: dict[str, int], after: Iterable[str] = ()) -> None:
+        """Continue the newest file after its last known record; `ends` gives that place for every file.
+
+        A new file gets a number above those of `after`, which may be elsewhere.
+        """
         self.folder.mkdir(exist_ok=True)
         files = sorted(self.folder.glob(f"{self._prefix}-*.warc.gz"))
         for name, end in ends.items():
@@ -54,10 +68,12 @@ class Bodies:
             size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
             if size < end:
                 raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store has {end}")
-        if not files:
-            return self._start(1)
+        last = max((_number(name) for name in after if name.startswith(f"{self._prefix}-")), default=0)
+        if not files or _number(files[-1].name) < last:
+            return self._start(last + 1)
         newest = files[-1]
         end = ends.get(newest.name, 0)
+        self._begun_s = time.monotonic() - max(0.0, time.time() - newest.stat().st_mtime)  # at least so old
         self._file = newest.open("r+b", buffering=0)
         self._file.truncate(end)
         self._file.seek(end)
@@ -68,7 +84,7 @@ class Bodies:
     def _start(self, number: int) -> None:
         self._name = f"{self._prefix}-{number:05d}.warc.gz"
         self._file = (self.folder / self._name).open("xb", buffering=0)
-        self._end = 0
+        self._end, self._begun_s = 0, time.monotonic()
         self.sync_folder()
 
     def begin_file(self, number: int) -> None:
@@ -94,13 +110,18 @@ class Bodies:
     ) -> Place:
         """Append one response, or its record if that is `packed`; call `sync` before the store mentions it."""
         assert self._file is not None, "open first"
-        if self._end > MAX_FILE_BYTES:
-            self.close()
-            self._start(int(self._name.removeprefix(f"{self._prefix}-")[:5]) + 1)
+        self.close_when_due()
         record = packed or gzip_record(url, status, headers, body)
         offset, self._end = self._end, self._end + len(record)
         self._waiting.append(record)
         return self._name, offset, len(record)
+
+    def close_when_due(self) -> None:
+        """Begin a new file where this one is large or old enough; an empty one goes on."""
+        due = self._end > self.max_bytes or time.monotonic() - self._begun_s > self.max_s
+        if self._file is not None and self._end and due:
+            self.close()
+            self._start(_number(self._name) + 1)
 
     def sync(self) -> None:
         """Put what was written on disk."""
@@ -153,8 +174,28 @@ class Bodies:
             with (self.folder / name).open("rb") as file:
                 file.seek(offset)
                 return file.read(length)
+        except FileNotFoundError:
+            if self._remote is not None:
+                return self._remote.read(*place)
+            raise StoreError(f"{self.folder / name} is missing") from None
         except OSError as error:
             raise StoreError(f"{self.folder / name}: {error.strerror}") from None
+
+    @cached_property
+    def _remote(self) -> RemoteBodies | None:
+        """Where the crawl's settings, beside the folder, send closed files; None: nowhere."""
+        from recrawl.live.config import load
+        from recrawl.live.remote_bodies import RemoteBodies
+
+        path = self.folder.parent / "recrawl.toml"
+        settings = load(path).bodies if path.is_file() else None
+        return RemoteBodies(settings) if settings is not None and settings.to else None
+
+
+def _number(name: str) -> int:
+    """Return the number of a file: 3 of crawl-00003.warc.gz, of crawl-00003-2.warc.gz and of w1-7-00003.warc.gz."""
+    found = _NUMBER.search(name)
+    return int(found[1]) if found else 0
 
 
 def keep_unreadable(folder: Path, record: bytes, digest: bytes) -> None:

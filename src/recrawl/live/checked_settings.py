@@ -17,6 +17,7 @@ MAX_NUMBER = 1e15
 ABOVE_ZERO = frozenset(
     {"max_body_bytes", "connect_timeout_s", "first_byte_timeout_s", "deadline_s", "max_robots_bytes", "connections"}
     | {"max_header_bytes", "max_headers", "max_field_bytes", "audit_every", "breaker_failures", "bomb_ratio"}
+    | {"segment_bytes", "segment_s"}
 )
 _HOST = re.compile(r"(\*\.)?[^\s/:*?#@\[\]]+|\[[0-9a-fA-F:.]+\]|[0-9a-fA-F:.]+")
 

@@ -11,13 +11,14 @@ from typing import Any
 from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
 from recrawl.live.checked_settings import SettingsFile
+from recrawl.live.remote_bodies import BodiesSettings, check_target
 from recrawl.live.site_settings import SiteSettings, check_certificate, read_headers, read_secret, read_sites
 from recrawl.live.store_place import StoreSettings, store_settings
 from recrawl.spans import budget_of, bytes_of, days_of
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import TrapSettings
 
-SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "store", "deliver"}  # the last: by recrawl.deliver
+SECTIONS = {"crawl", "scope", "fetch", "site", "keep", "traps", "store", "bodies", "deliver"}
 STEERING = {"policy", "every", "budget", "discovery", "seed", "warmup", "site_cap", "signals"}
 
 
@@ -47,6 +48,7 @@ class CrawlConfig:
     keep: KeepSettings = field(default_factory=KeepSettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
     store: StoreSettings = field(default_factory=StoreSettings)
+    bodies: BodiesSettings = field(default_factory=BodiesSettings)
 
     def site(self, host: str) -> SiteSettings:
         """Return the settings of a host: the first [[site]] that names it."""
@@ -87,7 +89,18 @@ def _limits(file: SettingsFile) -> dict[str, Any]:
     keep = KeepSettings(**file.values("keep.", table, KeepSettings, _names(KeepSettings)))
     traps = file.section(file.tables, "traps")
     limits = TrapSettings(**file.values("traps.", traps, TrapSettings, _names(TrapSettings)))
-    return {"keep": keep, "traps": limits, "store": store_settings(file)}
+    return {"keep": keep, "traps": limits, "store": store_settings(file), "bodies": _bodies(file)}
+
+
+def _bodies(file: SettingsFile) -> BodiesSettings:
+    """Read [bodies]."""
+    table = file.section(file.tables, "bodies")
+    found = BodiesSettings(**file.values("bodies.", table, BodiesSettings, _names(BodiesSettings)))
+    if found.to and (fault := check_target(found.to)):
+        raise file.wrong("bodies.to", fault)
+    if found.credentials_file is not None:
+        read_secret(file, "bodies.credentials_file", found.credentials_file)
+    return found
 
 
 def _names(kind: Any) -> set[str]:

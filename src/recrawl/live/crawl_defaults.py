@@ -3,5 +3,4 @@
 CANDIDATES = "age,bayes,cg,nad,aad,gad,lambdacrawl,nutch(fill=yes),learned,learned(objective=freshness)"
 REPLAYED = "age,cg,nad,gad,bayes,lambdacrawl,learned,oracle"
 MEASURES = "ChangeRate,NDCG,Freshness,ChangesFound,NewLinks"
-LEARNT_BY = "ChangesFound"
 CAVEAT = "a change is known only where this crawl visited, so pages that it neglected look quieter than they are"

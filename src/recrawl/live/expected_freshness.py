@@ -49,7 +49,7 @@ class ExpectedFreshness:
     def sentence(self) -> str:
         """Say how far the estimate can be believed."""
         if self.calibration is None:
-            return f"an estimate; {self.judged} visits to known pages are too few to judge it"
+            return f"an estimate, from too few visits to known pages to judge it ({self.judged})"
         expected = f"of the last {self.judged:,} visits it expected {self.expected:.0f} to find a change"
         return f"an estimate; {expected}, {self.found} did"
 

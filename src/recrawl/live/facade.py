@@ -19,7 +19,7 @@ from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.extras import extras_named
 from recrawl.live import choice, settings_template
-from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, LEARNT_BY, MEASURES, REPLAYED
+from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, MEASURES, REPLAYED
 from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.store import Store, one_line_errors
@@ -389,7 +389,7 @@ class Crawl:
     def learn(
         self,
         policies: str = CANDIDATES,
-        measure: str = LEARNT_BY,
+        measure: str | None = None,
         *,
         evolve: Any = None,
         every: Amount = None,
@@ -399,7 +399,8 @@ class Crawl:
     ) -> choice.PolicyChoice:
         """Replay the history under candidate policies and keep the best: what policy = "auto" means from now on.
 
-        It changes only if the best is significantly better, or with `anyway`; the choice's notes give the reason.
+        Best is by a measure of the crawl's own objective, unless another is named. It changes only if the best is
+        significantly better, or with `anyway`; the choice's notes give the reason.
 
         With `evolve` (EvolutionSettings), a formula bred on this history, models/evolved.json, is a candidate too.
         """

@@ -7,15 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from recrawl.columns import PageIds
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.live.crawl_rounds import AskedPolicy
+from recrawl.live.dry_run import scores_of
 from recrawl.live.rebuild import rebuild
 from recrawl.live.store import Store
+from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.selection import NO_PAGES
 from recrawl.policies.topk import TopK
-from recrawl.policy import Explains, Setting, explainer_of
+from recrawl.policy import Explains, Policy, Setting, explainer_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,8 @@ class Forecaster:
         self.budget = plan.visits_among(int(memory.held().sum()), int(memory.unfetched().sum()))
         asked = self.eligible if self.explainer is None else min(self.budget, self.eligible)
         policy.begin(memory, self.due_at or 0.0)
-        self.ranked = policy.choose(memory, asked, self.due_at or 0.0) if asked else NO_PAGES
+        self.ranked = _rounds(policy, memory, asked, self.due_at or 0.0)
+        self._planned = dict(zip(self.chosen.tolist(), self._chances(policy), strict=True))
         self._scores = policy.scorer.score(memory, self.due_at or 0.0) if isinstance(policy, TopK) else None
 
     @property
@@ -82,9 +86,12 @@ class Forecaster:
         """The pages of the next cycle, best first."""
         return self.ranked[: self.budget]
 
+    def _chances(self, policy: Policy) -> list[float | None]:
+        return scores_of(policy, self.memory, self.due_at or 0.0, self.chosen)
+
     def score(self, page: int) -> float | None:
-        """Return a page's score, where the policy scores pages."""
-        return None if self._scores is None else float(self._scores[page])
+        """Return a page's score, where the policy scores pages, or this one as it is chosen."""
+        return self._planned.get(page) if self._scores is None else float(self._scores[page])
 
     def of(self, store: Store, page: int) -> Forecast:
         """Say when a page will be visited next, and why."""
@@ -103,6 +110,19 @@ class Forecaster:
             due_at=self.due_at,
             explanation="" if self.explainer is None else _explained(self.explainer, page),
         )
+
+
+def _rounds(policy: Policy, memory: Memory, budget: int, at: float) -> PageIds:
+    """Return what a policy chooses round after round, without answers in between."""
+    open_before, chosen = memory.bars.page.copy(), NO_PAGES
+    while len(chosen) < budget:
+        more = policy.choose(memory, budget - len(chosen), at)
+        if not len(more):
+            break
+        chosen = np.concatenate((chosen, more))
+        memory.bars.page[more] = Bar.UNDER_WAY
+    memory.bars.page[:] = open_before
+    return chosen
 
 
 def forecast(store: Store, page: int, policy_name: str, plan: Plan) -> Forecast:

@@ -12,6 +12,9 @@ from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import LEVEL, paired_test
 from recrawl.live import choice
 from recrawl.plan import Plan
+from recrawl.policies.catalogue import make_policy
+from recrawl.policies.learned.objectives import Objective
+from recrawl.policy import Setting
 from recrawl.progress import Advance
 from recrawl.registry import split_specs
 from recrawl.report.comparison_report import compare
@@ -21,15 +24,32 @@ if TYPE_CHECKING:
 
 CHANCE = 0.5  # p-values above this are no evidence at all
 EVOLVED = "models/evolved.json"  # within the crawl's folder
+MEASURED_BY = {  # what a policy that has an objective is judged by
+    "changes": "ChangesFound",
+    "balanced": "ChangesFound",
+    "freshness": "Freshness",
+    "age": "Age",
+    "links": "NewLinks",
+}
+
+
+def measure_of(policy: str) -> str:
+    """Return the measure of a policy's objective, by its heaviest term; without one, that of the default policy."""
+    made = make_policy(policy, Setting())
+    objective: Objective | None = getattr(made, "objective", None)
+    if objective is None:
+        return measure_of(choice.DEFAULT)
+    return MEASURED_BY[max(objective.weights, key=lambda term: term[1])[0]]
 
 
 def learn(
-    crawl: Crawl, policies: str, measure: str, evolve: Any, plan: Plan, advance: Advance, *, anyway: bool = False
+    crawl: Crawl, policies: str, measure: str | None, evolve: Any, plan: Plan, advance: Advance, *, anyway: bool = False
 ) -> choice.PolicyChoice:
     """Compare the candidates on the crawl's history, and keep in models/policy.json what `auto` means from now on.
 
-    That is the best candidate if it beats what `auto` meant so far by a paired t-test over the cycles, at 95% whatever
-    the number of candidates (Bonferroni), or `anyway`; otherwise it stays as it was.
+    They are judged by the measure, or else by that of the objective of the crawl's own policy. The best candidate is
+    kept if it beats what `auto` meant so far by a paired t-test over the cycles, at 95% whatever the number of
+    candidates (Bonferroni), or `anyway`; otherwise it stays as it was.
     """
     recording, directory = crawl.history(), crawl.directory
     names = split_specs(policies)
@@ -37,6 +57,8 @@ def learn(
         now = choice.resolve(directory, choice.AUTO)
     except StoreError:  # what was learnt before cannot be used: begin anew
         now = choice.DEFAULT
+    own = directory.config().policy
+    measure = measure or measure_of(now if own == choice.AUTO else own)
     names = names if now in names else [*names, now]
     if any(".py:" in name for name in names):
         raise InputError("a learnt choice names no code: a policy of your own needs an entry point (docs/plugins.md)")

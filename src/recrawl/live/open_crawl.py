@@ -118,10 +118,12 @@ def hints(store: Store, least: float = 0.5) -> PageIds:
 
 
 def bar_pages(store: Store, memory: Memory, pages: Iterable[int]) -> None:
-    """Bar what a planner may not give away: pages under way, removed ones, and those of paused hosts."""
+    """Bar what a planner may not give away: pages under way, removed ones, aliases, and those of paused hosts."""
     bars = memory.bars
     bars.page[:] = Bar.OPEN
-    bars.page[[page for page, reason in store.barred() if reason == Bar.REMOVED and page < len(memory)]] = Bar.REMOVED
+    for page, reason in store.barred():
+        if reason in (Bar.REMOVED, Bar.ALIAS) and page < len(memory):
+            bars.page[page] = reason
     bars.site[:] = Bar.OPEN
     bars.site[[host for host, reason in store.hosts_barred().items() if reason is Bar.PAUSED]] = Bar.PAUSED
     bars.page[list(pages)] = Bar.UNDER_WAY

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakKeyDictionary
 
-from recrawl.client import ServerError
+from recrawl.errors import InputError, ServerError
 from recrawl.live.reported import Seen
 from recrawl.live.run_schedule import UNLIMITED, HeldSchedule, RunSchedule
 from recrawl.live.served_schedule import ServedSchedule
@@ -38,6 +38,8 @@ class PlannedRun:
 
     _runs: ClassVar[WeakKeyDictionary[Any, PlannedRun]] = WeakKeyDictionary()
     schedule: RunSchedule
+    is_open = False
+    ended_by = ""  # why the run ends before its time: the reason that the spider closes with
 
     def __init__(self, crawler: Any) -> None:
         self.settings = crawler.settings
@@ -60,17 +62,34 @@ class PlannedRun:
         return cls._runs[crawler]
 
     def open(self) -> None:
-        """Open the crawl, or ask the server that has it."""
+        """Open the crawl, or ask the server that has it; where that fails, one line in the log, and no run."""
+        try:
+            self.schedule = self._opened()
+            self.left, self.is_open = self.schedule.left, True
+        except InputError as error:
+            self._end(error)
+
+    def _opened(self) -> RunSchedule:
         budget, url = self.settings.get("RECRAWL_BUDGET"), self.settings.get("RECRAWL_URL")
         policy = self.settings.get("RECRAWL_POLICY")
-        number = None if budget is None else int(budget)
-        if url:
-            if policy:
-                log.warning("recrawl: RECRAWL_POLICY is not used: the crawl of the server at RECRAWL_URL has its own")
-            self.schedule = ServedSchedule(url, self.settings.get("RECRAWL_TOKEN"), number)
-        else:
-            self.schedule = HeldSchedule(self.settings.get("RECRAWL_DIR", "crawl"), policy, number)
-        self.left = self.schedule.left
+        try:
+            number = None if budget is None else int(budget)
+        except (TypeError, ValueError):
+            number = -1
+        if number is not None and number < 0:
+            raise InputError(f"RECRAWL_BUDGET must be a number of pages, or 0, not {budget!r}")
+        if not url:
+            return HeldSchedule(self.settings.get("RECRAWL_DIR", "crawl"), policy, number)
+        if policy:
+            log.warning("recrawl: RECRAWL_POLICY is not used: the crawl of the server at RECRAWL_URL has its own")
+        return ServedSchedule(url, self.settings.get("RECRAWL_TOKEN"), number)
+
+    def _end(self, error: InputError) -> None:
+        """Ask for nothing more; what is leased is offered again when the leases end."""
+        status = error.status if isinstance(error, ServerError) else None
+        self.ended_by = {None: "recrawl_error", 0: "recrawl_unreachable"}.get(status, "recrawl_refused")
+        self.left = 0
+        log.error("recrawl: %s; the run ends", error)
 
     def take(self, url: str, request: str) -> None:
         """Take a request that the spider gave."""
@@ -85,6 +104,8 @@ class PlannedRun:
         """Whether there is a page to fetch now."""
         if self._queue:
             return True
+        if not self.is_open:
+            return False
         try:
             self._keep_requests()
             if self.left > 0:
@@ -93,8 +114,7 @@ class PlannedRun:
                 self._rank |= {visit.url: visit.rank for visit in self._queue}
                 self.left -= len(self._queue)
         except ServerError as error:
-            log.error("recrawl: %s; the run ends", error)  # what was leased is offered again when the leases end
-            self.left = 0
+            self._end(error)
         return bool(self._queue)
 
     def request_of(self, visit: PlannedVisit) -> str | None:
@@ -173,6 +193,8 @@ class PlannedRun:
 
     def close(self, reason: str) -> None:
         """Record what is done, give back what is not, and end the cycle if the run came to its end."""
+        if not self.is_open:
+            return
         try:
             self._keep_requests()
         except ServerError as error:

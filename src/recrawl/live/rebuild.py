@@ -168,6 +168,7 @@ def _columns(store: Store, rows: Rows, plan: Plan) -> Memory:
     memory = Memory(none, none.copy(), cycle_days=plan.cycle_days, seed=plan.seed, sites=sites)
     _write(memory, rows, 0, plan.seed)
     memory.load_paths = lambda: _paths(store, len(memory))
+    memory.paths_of = lambda pages: (url.split("/", 3)[-1] for url in store.urls(pages.tolist()))
     return memory
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from recrawl.clock import DAY_S
-from recrawl.importers.reading import csv_fields, instant_of, lines_of, refuse
+from recrawl.importers.reading import csv_fields, instant_of, json_objects, lines_of, refuse
 from recrawl.live.reported import Seen, outcome_named
 
 SAYS = ("outcome", "digest", "status", "body_base64")
@@ -22,7 +21,7 @@ def read_reports(path: Path) -> list[Seen]:
     first = next(lines, None)
     if first is None:
         return []
-    rows = _json_rows(path, chain([first], lines)) if first[1].startswith("{") else _csv_rows(path, first, lines)
+    rows = json_objects(path, chain([first], lines)) if first[1].startswith("{") else _csv_rows(path, first, lines)
     seen = []
     for number, row in rows:
         try:
@@ -30,17 +29,6 @@ def read_reports(path: Path) -> list[Seen]:
         except (ValueError, TypeError) as error:
             refuse(path, number, str(error))
     return seen
-
-
-def _json_rows(path: Path, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in lines:
-        try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            refuse(path, number, f"not JSON: {error}")
-        if not isinstance(row, dict):
-            refuse(path, number, "not a JSON object")
-        yield number, row
 
 
 def _csv_rows(

@@ -14,7 +14,8 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recrawl.client import Client, ServerError
+from recrawl.client import Client
+from recrawl.errors import ServerError
 from recrawl.live.planner import PlannedVisit
 from recrawl.live.reported import Refusal, Seen, outcome_named
 from recrawl.live.run_schedule import UNLIMITED
@@ -33,7 +34,7 @@ class ServedSchedule:
     def __init__(self, url: str, token: str | None, budget: int | None) -> None:
         self.left = budget or UNLIMITED
         self._client = Client(url, token)
-        self._client.status()  # a wrong URL or token ends the run before it begins
+        self._client.look("status")  # a wrong URL or token ends the run before it begins
         self._requests: dict[int, str | None] = {}
         self._leases: dict[str, int] = {}
         self._ask_at = 0.0

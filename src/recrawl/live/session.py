@@ -24,6 +24,7 @@ from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.open_crawl import OpenCrawl
 from recrawl.live.pruning import WASTED, prune
 from recrawl.live.recorder import Noted, Recorder, load_kernels
+from recrawl.live.segments import open_bodies, send
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.store import one_line_errors
 from recrawl.live.world import LiveWorld, StoppedError
@@ -80,6 +81,7 @@ class Session(OpenCrawl):
             self.bodies = Bodies(self.directory.warc)
             self._open_bodies()
             stack.callback(self.bodies.close)
+            self._send_bodies()
             self.runner = stack.enter_context(asyncio.Runner())
             load_kernels()
             self._spare_collector(stack)
@@ -89,7 +91,10 @@ class Session(OpenCrawl):
             stack.callback(self.world.close)
 
     def _open_bodies(self) -> None:
-        self.bodies.open(self.store.body_ends())
+        open_bodies(self.bodies, self.store, self.config.bodies)
+
+    def _send_bodies(self) -> None:
+        send(self.bodies, self.store, self.config.bodies)
 
     def _make_world(self) -> LiveWorld:
         return self.world_of(
@@ -205,6 +210,7 @@ class Session(OpenCrawl):
             self.world.keep_rounds()
             self.store.finish_cycle(cycle)
         self._prune()
+        self._send_bodies()
 
     def _prune(self) -> None:
         """Drop the bodies that the settings do not keep, as far as that frees a good part of a file."""

@@ -43,6 +43,14 @@ deny = []                 # regular expressions of URLs never to visit
 # versions = 0            # bodies kept of each page, the newest; 0: all
 # max_bytes = 0           # bodies kept in all, such as "10GB"; the oldest go first; 0: no limit
 
+[bodies]
+# to = ""                 # where closed WARC files go: "s3://bucket/prefix" (extra `objects`) or "file:///folder"
+# endpoint = ""           # of an S3-compatible server; empty: AWS
+# region = "us-east-1"
+# credentials_file = ""   # a file with access key:secret key, mode 0600; without it AWS_* of the environment
+# segment_bytes = 256_000_000     # a file is closed at this size, ...
+# segment_s = 900.0               # ... or this long after it was begun
+
 [traps]                   # how many pages may be discovered
 # per_template = 10_000           # whose URLs have the same shape: /calendar/{n}/{n}
 # waiting_per_host = 10_000       # of a host, that were not visited yet

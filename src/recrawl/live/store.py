@@ -25,6 +25,7 @@ from recrawl.live.store_database import Database
 from recrawl.live.store_file import CHECKED_BYTES, LOOKED_AT_BYTES, check_file, connect, one_line_errors
 from recrawl.live.store_history import StoredHistory
 from recrawl.live.store_leases import StoredLeases
+from recrawl.live.store_segments import StoredSegments
 from recrawl.live.store_visits import Copy, Rows, StoredVisits, signed
 from recrawl.live.storeschema import APPLICATION_ID, FORMAT, INDEXES, TABLES, TRIGGERS
 
@@ -42,7 +43,7 @@ __all__ = ["Store", "one_line_errors"]
 PAGE_COLUMNS = np.dtype([("url_hash", "i8"), ("host", "i4"), ("first_seen_at", "f8"), ("found_on", "i8")])
 
 
-class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases, StoredDashboard):
+class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases, StoredDashboard, StoredSegments):
     """One crawl's tables. Opening checks that the file is a whole store of this version."""
 
     db: Database

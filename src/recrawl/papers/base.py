@@ -123,8 +123,8 @@ class PaperReport(ABC, Generic[R]):
         return {**out, "report.html": page.html().encode()}
 
     def _sections(self, figures: Figures) -> list[Section]:
-        held = [findings_table(group, found) for group, found in self.findings().items() if found]
-        return [Section("What of the paper holds", tables=held), *self.sections(figures)]
+        tables = [findings_table(group, found) for group, found in self.findings().items() if found]
+        return [Section("What of the paper holds", tables=tables), *self.sections(figures)]
 
 
 DOMAINS = 20  # that are listed

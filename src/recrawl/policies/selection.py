@@ -42,15 +42,20 @@ def top_k(scores: FloatArray, memory: Memory, k: int, *, ahead: BoolArray | None
     Pages in `ahead` come before all others, the more important first. NaN ranks below everything. Site caps hold:
     a page whose site has no room left makes room for the next.
     """
+    return first_k(rank_keys(scores, memory, ahead), memory, k)
+
+
+def rank_keys(scores: FloatArray, memory: Memory, ahead: BoolArray | None = None) -> list[Key]:
+    """Return the keys by which `top_k` orders pages, before the tie-break: with pages in `ahead`, first these."""
     worst = -np.asarray(scores, dtype=np.float64)
     missing = np.isnan(worst)
     if _STRICT.get() and (missing & memory.eligible() if ahead is None else missing & memory.eligible() & ~ahead).any():
         raise ValueError("a score is not a number")
     worst[missing] = np.inf
     if ahead is None or not ahead.any():
-        return first_k([worst], memory, k)
+        return [worst]
     worst[ahead] = 0.0 if memory.importance is None else -memory.importance[ahead]
-    return first_k([~ahead, worst], memory, k)
+    return [~ahead, worst]
 
 
 def first_k(keys: Sequence[Key], memory: Memory, k: int, *, among: BoolArray | None = None) -> PageIds:
@@ -65,17 +70,17 @@ def first_k(keys: Sequence[Key], memory: Memory, k: int, *, among: BoolArray | N
     keys = [*keys, memory.tie]
     room = memory.site_room()
     if room is None:
-        return _sorted(_smallest(candidates, keys, k), keys)
+        return _sorted(smallest(candidates, keys, k), keys)
     reach = k
     while True:  # pages beyond their site's cap make room, so look further until enough remain
-        order = _sorted(_smallest(candidates, keys, reach), keys)
+        order = _sorted(smallest(candidates, keys, reach), keys)
         chosen = _within_caps(order, memory.site, room, k)
         if len(chosen) == k or reach >= len(candidates):
             return chosen
         reach *= 4
 
 
-def _smallest(candidates: PageIds, keys: Sequence[Key], k: int) -> PageIds:
+def smallest(candidates: PageIds, keys: Sequence[Key], k: int) -> PageIds:
     """Return the k candidates with the smallest keys, in no order."""
     if k >= len(candidates):
         return candidates
@@ -85,7 +90,7 @@ def _smallest(candidates: PageIds, keys: Sequence[Key], k: int) -> PageIds:
     threshold = _kth(values, k - 1)
     sure = candidates[values < threshold]
     equal = candidates[values == threshold]
-    return np.concatenate([sure, _smallest(equal, keys[1:], k - len(sure))])
+    return np.concatenate([sure, smallest(equal, keys[1:], k - len(sure))])
 
 
 def _sorted(pages: PageIds, keys: Sequence[Key]) -> PageIds:

@@ -190,6 +190,7 @@ def compare(
     repeats: int = 1,
     budgets: Sequence[float | int] | Literal["curve"] = (),
     jobs: int = 1,
+    engine: str = "local",
     slices: tuple[str, ...] = (),
     notes: tuple[str, ...] = (),
     command: str = "",
@@ -198,7 +199,8 @@ def compare(
     """Replay a recorded web under every policy and judge what each would have found.
 
     A policy sees only what its own visits showed; all share one tie-break, and the same seed gives the same results,
-    whatever `jobs`. Policies are named as on the command line: `cg`, `explore(cg, 0.1)`, `gp:best.json`,
+    whatever `jobs` and `engine` (`local`, or `dask://HOST:PORT`). Policies are named as on the command line: `cg`,
+    `explore(cg, 0.1)`, `gp:best.json`,
     `my_file.py:mine`. `budgets` are further budgets for the budget curves ("curve": 1%, 2%, 5% and 10%). `slices`,
     `notes` and `command` are shown in the report, beside the data.
 
@@ -219,7 +221,16 @@ def compare(
         budgets = _curve(recording, plan, folds)
     with extras_named():
         comparison = evaluation.compare(
-            recording, chosen, listed, plan, folds=folds, repeats=repeats, budgets=budgets, jobs=jobs, advance=advance
+            recording,
+            chosen,
+            listed,
+            plan,
+            folds=folds,
+            repeats=repeats,
+            budgets=budgets,
+            jobs=jobs,
+            engine=engine,
+            advance=advance,
         )
     remarks = (*notes, *_notes(recording, plan, folds))
     return ComparisonReport(comparison, Selection.of(recording, slices, remarks, command))

@@ -1,4 +1,4 @@
-"""When to believe a page's canonical address. Pages lie: many name the front page on every page of a site."""
+"""Canonical addresses: when to trust the one a page names. Many sites name their front page on every page."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class ChangeRule:
     test: bool = True
 
     def holds(self, p: float, v: float, rewritten: float) -> bool:
-        """Whether a change with this p-value and these effect sizes is significant; without p (NaN) V decides."""
+        """Whether a change with this p-value and these effect sizes is significant; where p is NaN, V decides."""
         if v < self.effect or rewritten < self.rewritten or rewritten <= 0.0:
             return False
         return not self.test or (v >= LARGE_EFFECT if math.isnan(p) else p < self.level)
@@ -82,7 +82,7 @@ PAPER = ChangeRule()
 
 @dataclass(frozen=True)
 class Distance:
-    """How far two bags of words are apart."""
+    """Distance between two bags of words: test statistic, effect sizes, words added and removed."""
 
     chi2: float  # on the scale of its degrees of freedom
     cells: float  # one more than these; the words that are compared, where all are frequent
@@ -113,7 +113,7 @@ class Change:
 
     @property
     def significance(self) -> float:
-        """The p-value of the chi-squared test; NaN where there is none."""
+        """The p-value of the chi-squared test; NaN where it cannot be made."""
         return self.distance.p
 
     @property
@@ -154,7 +154,7 @@ def _kind(
 
 
 def distance_of(old: Bag, new: Bag) -> Distance:
-    """Return how far two bags are apart."""
+    """Return the distance between two bags of words."""
     row = np.zeros(8)
     _compare(old.bucket, old.count, new.bucket, new.count, row)
     chi2, cells, effect, cosine, magnitude, added, removed, rewritten = row.tolist()
@@ -181,7 +181,7 @@ def row_distances(start: IntArray, bucket: Buckets, count: Counts, old: IntArray
 
 @kernel
 def _compare(old_bucket: Buckets, old_count: Counts, new_bucket: Buckets, new_count: Counts, out: FloatArray) -> None:
-    """Go through both bags in the order of the buckets."""
+    """Merge both bags in the order of their buckets, adding up every distance."""
     A, B = float(old_count.sum()), float(new_count.sum())
     if A == 0 or B == 0:
         _with_empty(out, A, B, old_count, new_count)

@@ -20,7 +20,7 @@ STIRLING_FROM = 16.0  # the series below is exact to a rounding error from here 
 
 @kernel
 def chi_squared_tail(degrees: float, chi2: float) -> float:
-    """Return the chance that a chi-squared variable with so many degrees of freedom is at least chi2."""
+    """Return P(a chi-squared variable with these degrees of freedom >= chi2)."""
     a, x = 0.5 * degrees, 0.5 * chi2
     if math.isnan(a) or math.isnan(x) or a <= 0.0:
         return math.nan

@@ -46,8 +46,8 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
         return Decoded(_text(body, charset), charset, found_by)
     try:
         return Decoded(body.decode(), "utf-8", "utf-8")
-    except UnicodeDecodeError as wrong:
-        if wrong.start > len(body) - 4 and wrong.reason == "unexpected end of data":  # cut inside a character
+    except UnicodeDecodeError as error:
+        if error.start > len(body) - 4 and error.reason == "unexpected end of data":  # cut inside a character
             return Decoded(_text(body, "utf-8"), "utf-8", "utf-8")
     guess = label_to_codec(detect_encoding(body[:_DETECT_BYTES]) or "")
     if guess and guess != "utf-8":

@@ -47,11 +47,11 @@ class Feed:
     kind: FeedKind = "unknown"
     entries: list[FeedEntry] = field(default_factory=list)
     capped: bool = False
-    wrong: str = ""  # why reading stopped early; what came before is kept
+    error: str = ""  # why reading stopped early; what came before is kept
 
 
 class _StopReading(Exception):  # noqa: N818 - not an error: unwinds the XML parser
-    """Enough was read."""
+    """Raised inside the parser to end it early, with the reason."""
 
 
 def read_feed(body: bytes, url: str) -> Feed:
@@ -68,11 +68,11 @@ def read_feed(body: bytes, url: str) -> Feed:
     try:
         reader.read(body)
     except _StopReading as stop:
-        feed.wrong = str(stop)
-    except expat.ExpatError as wrong:
-        feed.wrong = f"not well-formed: {expat.errors.messages.get(wrong.code, wrong)}"
-    except (LookupError, ValueError) as wrong:  # an encoding that does not exist
-        feed.wrong = f"cannot be decoded: {wrong}"
+        feed.error = str(stop)
+    except expat.ExpatError as error:
+        feed.error = f"not well-formed: {expat.errors.messages.get(error.code, error)}"
+    except (LookupError, ValueError) as error:  # an encoding that does not exist
+        feed.error = f"cannot be decoded: {error}"
     return feed
 
 
@@ -81,7 +81,7 @@ def _inflate(body: bytes, feed: Feed) -> bytes:
     try:
         plain = inflater.decompress(body, MAX_FEED_BYTES)
     except zlib.error:
-        feed.wrong = "gzip is broken"
+        feed.error = "gzip is broken"
         return b""
     feed.capped = bool(inflater.unconsumed_tail)
     return plain
@@ -103,7 +103,7 @@ def _read_lines(body: bytes, url: str, feed: Feed) -> Feed:
 
 
 class _XmlReader:
-    """Collects entries while expat reads; knows sitemaps, RSS and Atom by their local names."""
+    """Collect entries while expat parses; sitemaps, RSS and Atom are told apart by local element names."""
 
     def __init__(self, feed: Feed, base: Base) -> None:
         self.feed = feed
@@ -173,9 +173,9 @@ class _XmlReader:
             self.feed.capped = True
             raise _StopReading(f"more than {MAX_ENTRIES} entries")
         stamps = ("lastmod", "updated", "pubDate", "published", "date")
-        said = next((values[stamp] for stamp in stamps if stamp in values), "")
+        date = next((values[stamp] for stamp in stamps if stamp in values), "")
         self.feed.entries.append(
-            FeedEntry(target, parse_date(said), values.get("changefreq", ""), _number(values), values.get("title", ""))
+            FeedEntry(target, parse_date(date), values.get("changefreq", ""), _number(values), values.get("title", ""))
         )
 
 

@@ -28,7 +28,7 @@ def fingerprint(text: bytes) -> bytes:
 
 
 def stable_text(text: str) -> str:
-    """Return the text without what rotates by itself, one line a block, no blank lines.
+    """Return the text without what rotates by itself, one line per block, no blank lines.
 
     A date or a time inside a sentence is content and stays; a full timestamp, or a line that is nothing but a date, a
     time or a bare number, is a clock or a counter and goes.
@@ -129,11 +129,12 @@ def _lines(
 
 @kernel
 def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return these rows, with room for one more."""
+    """Return these rows in an array with room for one more."""
     if count < len(rows):
         return rows
     longer = np.empty((2 * count, 4), dtype=np.int64)
-    longer[:count] = rows
+    for i in range(count):  # a slice would have numba compile the text of its error, a second of compiling
+        longer[i] = rows[i]
     return longer
 
 

@@ -1,4 +1,4 @@
-"""Log-in pages: where a site sends visitors whom it does not know. Such an answer is no copy of the page asked for."""
+"""Log-in pages: where a site redirects visitors without a session. Such an answer is not a copy of the page."""
 
 from __future__ import annotations
 

@@ -121,5 +121,5 @@ def _link(closing: bool, rest: str, links: list[str]) -> str:
 
 
 def _text(markup: str, fenced: int) -> str:
-    said = plain(markup.encode("utf-8", "replace"))
-    return said if fenced else re.sub(r"\s+", " ", said)
+    text = plain(markup.encode("utf-8", "replace"))
+    return text if fenced else re.sub(r"\s+", " ", text)

@@ -28,7 +28,7 @@ class SeenPage(NamedTuple):
     charset: str = ""
     title: str = ""
     heading: str = ""
-    said: bytes = b""  # of HTML: all its text, character references unresolved
+    raw_text: bytes = b""  # of HTML: all its text, character references unresolved
     main_text: str = ""
     words: int = 0
     images: int = 0
@@ -45,8 +45,8 @@ class SeenPage(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Every word outside scripts, styles and drawings, one line a block; few readers need it."""
-        return all_text(self.said) if self.media is Media.HTML else self.main_text
+        """Every word outside scripts, styles and drawings, one line per block; computed when asked for."""
+        return all_text(self.raw_text) if self.media is Media.HTML else self.main_text
 
     @property
     def may_keep_body(self) -> bool:
@@ -131,7 +131,7 @@ def _see_html(body: bytes, url: str, content_type: str, lied: bool, directives: 
         charset=charset,
         title=document.title,
         heading=document.heading,
-        said=document.scanned.said,
+        raw_text=document.scanned.raw_text,
         main_text=main,
         words=words,
         images=document.scanned.images,

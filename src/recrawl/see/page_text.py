@@ -10,9 +10,9 @@ _SMALLEST_SHARE = 0.1
 _LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
 
 
-def all_text(said: bytes) -> str:
-    """Return every word outside scripts, styles and drawings, one line a block, from what the scan of a page found."""
-    return plain(said).strip()
+def all_text(raw_text: bytes) -> str:
+    """Return every word outside scripts, styles and drawings, one line per block; `raw_text` is the scan's."""
+    return plain(raw_text).strip()
 
 
 def main_content(scanned: Scanned) -> tuple[str, bytes]:
@@ -21,7 +21,7 @@ def main_content(scanned: Scanned) -> tuple[str, bytes]:
     If the page has a <main>, only what is in it counts. A page that is mostly navigation (an index, a link list) has no
     main content in this sense; there, all its text is what it says.
     """
-    source = resolved(_sifted(scanned) or scanned.said).strip()
+    source = resolved(_sifted(scanned) or scanned.raw_text).strip()
     text = source.decode("utf-8", "replace")
     main = text.strip()  # of white space beyond ASCII, too
     return main, source if len(main) == len(text) else main.encode("utf-8", "replace")
@@ -35,10 +35,10 @@ def main_markup(scanned: Scanned) -> bytes:
 
 
 def _sifted(scanned: Scanned) -> bytes:
-    """Return the text of the main content; nothing where the page has none to speak of."""
-    said = scanned.said
-    sifted = b"\n".join([said[span[0] : span[1]] for span in scanned.spans])
-    if len(sifted) < _SMALLEST_SHARE * len(said) or not (_has_words(sifted[:_LOOK_BYTES]) or _has_words(sifted)):
+    """Return the text of the main content; empty where that is too small a part of the page."""
+    raw_text = scanned.raw_text
+    sifted = b"\n".join([raw_text[span[0] : span[1]] for span in scanned.spans])
+    if len(sifted) < _SMALLEST_SHARE * len(raw_text) or not (_has_words(sifted[:_LOOK_BYTES]) or _has_words(sifted)):
         return b""
     return sifted
 

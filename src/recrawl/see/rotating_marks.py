@@ -1,4 +1,4 @@
-"""Bytes of a line, for the scans that look for what rotates: digits, letters, white space, three-letter words."""
+"""Byte classes for the scans of rotating content: digits, letters, white space, three-letter prefixes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def hashes_of(words: str) -> Hashes:
 
 
 def triples(words: str) -> Triples:
-    """Return which three letters begin one of these words: by the first two, a bit for each third."""
+    """Return a bit table of the three-letter prefixes of these words."""
     table = np.zeros(1 << 10, dtype=np.uint32)
     for word in words.split():
         one, two, three = (ord(letter) & 31 for letter in word[:3])
@@ -93,7 +93,7 @@ def wide_at(line: ByteArray, i: int, end: int) -> tuple[int, int]:
 
 @kernel
 def put(found: Places, count: int, place: int, start: int) -> int:
-    """Add a place, if it is not before the start and there is room; return how many there are."""
+    """Append a position, if it is not before the start and there is room; return the new count."""
     if place < start or count == len(found):
         return count
     found[count] = place

@@ -1,4 +1,4 @@
-"""Where in a line something that rotates can begin: a compiled scan that rules out nearly all places, in linear time.
+"""Candidate positions of rotating content in a line: a compiled linear scan that rules out nearly all positions.
 
 For every alternative of ROTATING it looks for what that needs: a word such as "views" with a number beside it, the
 colon of a clock and a date before it, a long run of letters and digits. It may name a place in vain, never miss one.

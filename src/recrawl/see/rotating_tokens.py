@@ -1,4 +1,4 @@
-"""Tokens, which rotate: long runs of letters and digits, such as hashes and session ids; most are cut out here."""
+"""Rotating tokens: long runs of letters and digits, such as hashes and session ids; most are cut out here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words that what rotates begins with or holds: "updated", "views", "ago", "session": where it can begin, then."""
+"""Words that mark rotating content ("updated", "views", "ago", "session"), and where such content can begin."""
 
 from __future__ import annotations
 

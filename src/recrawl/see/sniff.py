@@ -68,18 +68,18 @@ def sniff(body: bytes, content_type: str = "") -> Sniffed:
     declared = content_type.partition(";")[0].strip().lower()
     if not body or body.isspace():
         return Sniffed(Media.EMPTY, declared, False)
-    said = _media_of(declared)
+    named = _media_of(declared)
     head = body[:_LOOK_BYTES]
     known = _signature(head)
     if known:
-        return Sniffed(Media.BINARY, known, said not in (Media.BINARY, None))
+        return Sniffed(Media.BINARY, known, named not in (Media.BINARY, None))
     if not head.startswith(_WIDE_BOMS) and _is_binary(_without_lone_nuls(head)):
-        return Sniffed(Media.BINARY, "application/octet-stream", said not in (Media.BINARY, None))
-    if said is Media.HTML or (said in (None, Media.BINARY, Media.XML) and _HTML.match(head)):
-        return Sniffed(Media.HTML, "text/html", said not in (Media.HTML, None) and declared != "application/xhtml+xml")
-    if said is Media.XML or _XML.match(head):
-        return Sniffed(Media.XML, declared or "text/xml", said is Media.BINARY)
-    return Sniffed(Media.TEXT, declared if said is Media.TEXT else "text/plain", said is Media.BINARY)
+        return Sniffed(Media.BINARY, "application/octet-stream", named not in (Media.BINARY, None))
+    if named is Media.HTML or (named in (None, Media.BINARY, Media.XML) and _HTML.match(head)):
+        return Sniffed(Media.HTML, "text/html", named not in (Media.HTML, None) and declared != "application/xhtml+xml")
+    if named is Media.XML or _XML.match(head):
+        return Sniffed(Media.XML, declared or "text/xml", named is Media.BINARY)
+    return Sniffed(Media.TEXT, declared if named is Media.TEXT else "text/plain", named is Media.BINARY)
 
 
 def _signature(head: bytes) -> str:
@@ -98,7 +98,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _without_lone_nuls(head: bytes) -> bytes:
-    """Forgive a NUL here and there, which broken templates write; one byte in fifty is no longer a slip."""
+    """Drop single NUL bytes, which broken templates write; more than one in fifty bytes means binary."""
     return head.replace(b"\0", b"") if head.count(b"\0") * 50 < len(head) else head
 
 

@@ -28,15 +28,15 @@ class Contents(NamedTuple):
 
 def contents_of(seen: SeenPage) -> Contents:
     """Count what a page says and shows; links are those that robots may follow."""
-    said = seen.said if seen.media is Media.HTML else seen.main_text.encode("utf-8", "replace")
+    raw_text = seen.raw_text if seen.media is Media.HTML else seen.main_text.encode("utf-8", "replace")
     hosts = seen.columns_to_follow.hosts
     inside = hosts.count(host_of(seen.url))
     return Contents(
         words=seen.words,
-        text_bytes=len(said),
+        text_bytes=len(raw_text),
         images=seen.images,
         tables=seen.tables,
-        emails=len(_ADDRESS.findall(said)) if b"@" in said else 0,
+        emails=len(_ADDRESS.findall(raw_text)) if b"@" in raw_text else 0,
         out_internal=inside,
         out_external=len(hosts) - inside,
         bag=bag_of(seen.main_text),

@@ -1,4 +1,4 @@
-"""Do two versions of a page draw their words from one distribution? A chi-squared test that also holds for rare words.
+"""Chi-squared test that two versions of a page draw their words from one distribution, valid for rare words too.
 
 With counts a_w (sum A) before and b_w (sum B) after, c_w = a_w + b_w and N = A + B, a word adds
 
@@ -49,7 +49,7 @@ ADDED_UP = 11
 
 @kernel
 def take_word(a: float, b: float, A: float, B: float, sums: FloatArray) -> None:
-    """Add one word, a times in the one version and b times in the other, to what is added up."""
+    """Add one word, with a and b occurrences in the two versions, to the running sums."""
     c = a + b
     x = (np.sqrt(B / A) * a - np.sqrt(A / B) * b) ** 2 / c
     sums[SUM] += x
@@ -73,7 +73,7 @@ def take_word(a: float, b: float, A: float, B: float, sums: FloatArray) -> None:
 
 @kernel
 def statistic(sums: FloatArray, A: float, B: float) -> tuple[float, float]:
-    """Return the statistic, and one more than its degrees of freedom; that is 1 where there is nothing to test."""
+    """Return the statistic and its degrees of freedom + 1, which is 1 where there is nothing to test."""
     if sums[SUM] <= 0.0:
         return 0.0, max(sums[CELLS] + sums[RARE_WORDS], 2.0)  # equal shares of every word
     if sums[ONCE] > MOST * (A + B):

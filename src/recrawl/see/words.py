@@ -61,7 +61,7 @@ STOP_WORDS = (  # noqa: SIM905, as one text it can be read
 
 @cache
 def stop_buckets() -> Buckets:
-    """Return the buckets of words that are on every English page and tell pages apart by nothing, ascending."""
+    """Return the buckets of English stop words, ascending."""
     return np.unique(np.array([bucket_of(word) for word in STOP_WORDS], dtype=np.int32))
 
 
@@ -88,11 +88,11 @@ def bag_of(text: str, buckets: int = BUCKETS) -> Bag:
 
 
 def _blank(buckets: int) -> Counts:
-    """Return zeros to count in, one array per thread: `_count` leaves them as it found them."""
-    held: dict[int, Counts] = _scratch.__dict__.setdefault("held", {})
-    if buckets not in held:
-        held[buckets] = np.zeros(buckets, dtype=np.int32)
-    return held[buckets]
+    """Return an array of zeros to count in, one per thread; `_count` resets it."""
+    arrays: dict[int, Counts] = _scratch.__dict__.setdefault("arrays", {})
+    if buckets not in arrays:
+        arrays[buckets] = np.zeros(buckets, dtype=np.int32)
+    return arrays[buckets]
 
 
 def pack_bag(bag: Bag) -> bytes:
@@ -121,7 +121,7 @@ def _crc_table() -> Codes:
 
 
 @kernel
-def _count(codes: Codes | ByteArray, letters: BoolArray, table: Codes, held: Counts) -> tuple[Buckets, Counts]:
+def _count(codes: Codes | ByteArray, letters: BoolArray, table: Codes, counts: Counts) -> tuple[Buckets, Counts]:
     used = np.empty(len(codes) // 2 + 1, dtype=np.int32)
     n = 0
     crc, open_word = np.uint32(0xFFFFFFFF), False
@@ -131,21 +131,21 @@ def _count(codes: Codes | ByteArray, letters: BoolArray, table: Codes, held: Cou
             crc, open_word = _feed(crc, code, table), True
             continue
         if open_word:
-            bucket = (crc ^ np.uint32(0xFFFFFFFF)) % np.uint32(len(held))
-            if held[bucket] == 0:
+            bucket = (crc ^ np.uint32(0xFFFFFFFF)) % np.uint32(len(counts))
+            if counts[bucket] == 0:
                 used[n] = bucket
                 n += 1
-            held[bucket] += 1
+            counts[bucket] += 1
             crc, open_word = np.uint32(0xFFFFFFFF), False
     found = np.sort(used[:n])
-    count = held[found]
-    held[found] = 0
+    count = counts[found]
+    counts[found] = 0
     return found, count
 
 
 @kernel
 def _feed(crc: np.uint32, code: np.uint32, table: Codes) -> np.uint32:
-    """Take in one code point as its UTF-8 bytes."""
+    """Update the CRC with one code point's UTF-8 bytes."""
     if code < 0x80:
         return _byte(crc, code, table)
     if code < 0x800:

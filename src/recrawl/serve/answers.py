@@ -57,7 +57,7 @@ def _refused(request: web.Request, status: int, line: str, headers: dict[str, st
 
 
 @web.middleware
-async def one_line_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def errors_as_answers(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer every error in one line; what is our own fault goes to the log, not to the client."""
     try:
         return await handler(request)

@@ -16,7 +16,7 @@ from aiohttp import web
 from recrawl.clock import Clock, SystemClock
 from recrawl.live.facade import Crawl
 from recrawl.serve.access import Access, add_headers, middleware_of
-from recrawl.serve.answers import one_line_errors
+from recrawl.serve.answers import errors_as_answers
 from recrawl.serve.jobs import Jobs
 from recrawl.serve.planner_owner import PlannerOwner
 from recrawl.serve.readings import Readings
@@ -34,7 +34,7 @@ def application(directory: str | Path, access: Access | None = None, *, clock: C
     clock = clock or SystemClock()
     crawl = Crawl.open(directory)
     access = access or Access()
-    app = web.Application(middlewares=[one_line_errors, middleware_of(access)], client_max_size=MOST_BYTES)
+    app = web.Application(middlewares=[errors_as_answers, middleware_of(access)], client_max_size=MOST_BYTES)
     readings, planner, jobs = Readings(crawl.directory), PlannerOwner(crawl, clock), Jobs(crawl.directory)
     app[SERVICE] = service = Service(crawl, access, readings, planner, jobs, clock)
     app.on_response_prepare.append(add_headers)

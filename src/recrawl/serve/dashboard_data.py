@@ -13,6 +13,7 @@ from recrawl.live.expected_freshness import ExpectedFreshness, expected_freshnes
 from recrawl.live.feed import failure
 from recrawl.live.store import Store
 from recrawl.serve.rendering import moment
+from recrawl.spans import local_of, local_offset_s
 
 KEPT_S = 30.0  # how long an estimate is shown before it is made again
 REASONS = {
@@ -32,15 +33,15 @@ class Estimates:
     """Keeps the expected freshness for a while: it looks at thousands of pages."""
 
     def __init__(self) -> None:
-        self._made_s = float("-inf")
-        self._last: ExpectedFreshness | None = None
+        self._last: dict[float | None, tuple[float, ExpectedFreshness | None]] = {}
 
-    def of(self, store: Store) -> ExpectedFreshness | None:
-        """Return the estimate, at most KEPT_S seconds old."""
-        if time.monotonic() - self._made_s > KEPT_S:
-            self._last = expected_freshness(store, store.status()["pages"])
-            self._made_s = time.monotonic()
-        return self._last
+    def of(self, store: Store, at: float | None = None) -> ExpectedFreshness | None:
+        """Return the estimate for a time, now by default; at most KEPT_S seconds old."""
+        made_s, last = self._last.get(at, (float("-inf"), None))
+        if time.monotonic() - made_s > KEPT_S:
+            last = expected_freshness(store, store.status()["pages"], at)
+            self._last = {None: self._last.get(None, (float("-inf"), None)), at: (time.monotonic(), last)}
+        return last
 
 
 def numbers(store: Store) -> dict[str, Any]:
@@ -64,7 +65,7 @@ def overview(store: Store, estimates: Estimates, running: bool, cycle_days: floa
         "cycle": status["cycle"],
         "progress": _progress(cycles[0] if cycles else None, moving),
         "rate": f"{100 * status['changed'] / compared:.1f} per 100 visits to known pages" if compared else "",
-        **_fresh(estimates.of(store)),
+        **_fresh(store, estimates, _ended_at(status["cycle"], cycle_days)),
         "host_word": f"{barred} paused, down or full" if barred else "all open",
         "barred": barred_reasons(store),
         "changed": store.changed_lately(15),
@@ -80,30 +81,54 @@ def _progress(cycle: dict[str, Any] | None, moving: dict[str, Any]) -> dict[str,
 def _sentence(status: dict[str, Any], running: bool, cycle_days: float) -> str:
     cycle = status["cycle"]
     if cycle is None:
-        return "No cycle has begun. Add pages with `recrawl add URL`, then `recrawl run`."
+        if not status["pages"]:
+            return "No page yet. Add some with `recrawl add URL`, then start the crawl with `recrawl run`."
+        return "No cycle has begun: `recrawl run` starts the crawl."
     state = "A process is crawling now." if running else "No process is crawling now: `recrawl run` goes on."
     if cycle["done"]:
-        return f"{state} The next cycle is due {moment(cycle['at'] + cycle_days)} UTC."
+        return f"{state} The next cycle {due_words(cycle['at'] + cycle_days)}."
     done, left = cycle["visits"], max(0, cycle["budget"] - cycle["visits"])
     spent_s = (time.time() / DAY_S - cycle["at"]) * DAY_S
     if not running or done < 5 or spent_s <= 0:
         return state
-    return f"{state} At its pace so far the cycle ends in about {_span(left * spent_s / done)}."
+    return f"{state} At its pace so far the cycle ends in about {span_words(left * spent_s / done)}."
 
 
-def _span(seconds: float) -> str:
+def due_words(at: float | None) -> str:
+    """Say when a cycle is due, or since when."""
+    if at is None:
+        return "is due at once"
+    late_s = (time.time() / DAY_S - at) * DAY_S
+    return f"is due {moment(at)}" if late_s <= 0 else f"has been due for {span_words(late_s)}, since {moment(at)}"
+
+
+def _ended_at(cycle: dict[str, Any] | None, cycle_days: float) -> float | None:
+    """Return when the last cycle ended, where a whole cycle or more has been left out since; None otherwise."""
+    late = cycle is not None and time.time() / DAY_S > cycle["at"] + 2 * cycle_days
+    return cycle["at"] + cycle_days if cycle is not None and late else None
+
+
+def span_words(seconds: float) -> str:
+    """Write a span of time for people: 3 days, 40 minutes."""
     for unit, size in (("days", DAY_S), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} seconds"
 
 
-def _fresh(estimate: ExpectedFreshness | None) -> dict[str, dict[str, str]]:
-    if estimate is None:
+def _fresh(store: Store, estimates: Estimates, ended_at: float | None) -> dict[str, dict[str, str]]:
+    """Return freshness and age of the copies: now, or as the last cycle left them where the crawl stands still."""
+    now = estimates.of(store)
+    then = estimates.of(store, ended_at)
+    if now is None or then is None:
         nothing = {"number": "?", "word": "needs pages that were visited twice"}
         return {"fresh": nothing, "age": nothing}
-    fresh = {"number": f"{estimate.fresh:.0%}", "word": estimate.sentence}
-    return {"fresh": fresh, "age": {"number": _span(estimate.age_days * DAY_S), "word": ""}}
+    fresh = {"number": f"{then.fresh:.0%}", "word": then.sentence}
+    age = {"number": span_words(then.age_days * DAY_S), "word": "mean time for which copies have been out of date"}
+    if ended_at is not None:
+        fresh["word"] = f"when the last cycle ended; now {now.fresh:.0%}. {then.sentence.capitalize()}"
+        age["word"] = f"when the last cycle ended; now {span_words(now.age_days * DAY_S)}. The {age['word']}"
+    return {"fresh": fresh, "age": age}
 
 
 def barred_reasons(store: Store) -> list[tuple[str, int]]:
@@ -146,19 +171,26 @@ def chart_known(store: Store) -> dict[str, Any]:
     for cycle in cycles:
         known += cycle["first"]
         visits += sum(cycle[name] for name in ("unchanged", "changed", "first", "gone", "failed"))
-        x.append(round(cycle["at"] * DAY_S))
+        x.append(round(cycle["at"] * DAY_S + local_offset_s(cycle["at"])))
         first.append(known)
         made.append(visits)
     series = [{"name": "pages with a copy", "values": first}, {"name": "visits", "values": made}]
-    return {"x": x, "time": True, "series": series}
+    zone = local_of(cycles[-1]["at"], "%Z") if cycles else ""
+    return {"x": x, "time": True, "label": f"time ({zone})", "series": series}
 
 
 def chart_found(store: Store) -> dict[str, Any]:
     """Return what the visits of each cycle found."""
     cycles = store.cycles(500)[::-1]
     names = {"changed": "changed", "unchanged": "unchanged", "first": "new", "gone": "gone", "failed": "failed"}
-    series = [{"name": text, "values": [cycle[name] for cycle in cycles]} for name, text in names.items()]
+    series = [_outcomes(text, [cycle[name] for cycle in cycles], cycles) for name, text in names.items()]
     return {"x": [cycle["cycle"] for cycle in cycles], "time": False, "label": "cycle", "series": series}
+
+
+def _outcomes(name: str, values: list[int], cycles: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return a series; first visits are not drawn at first where they would flatten all others."""
+    others = max((max(cycle["changed"], cycle["unchanged"]) for cycle in cycles), default=0)
+    return {"name": name, "values": values, "hidden": name == "new" and bool(others) and max(values) > 3 * others}
 
 
 def errors(store: Store) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ class Job:
     state: str = "waiting"  # waiting, running, done, failed
     results: dict[str, Any] = field(default_factory=dict)
     error: str | None = None
+    began_s: float = 0.0  # on the monotonic clock, when it began to run
+    took_s: float = 0.0  # when its last command ended, since then
 
     def shown(self) -> dict[str, Any]:
         """Return the job as clients see it."""
@@ -81,13 +84,13 @@ class Jobs:
 
     async def _run(self, job: Job, turn: asyncio.Lock) -> None:
         async with turn:
-            job.state = "running"
+            job.state, job.began_s = "running", time.monotonic()
             for name, words in job.commands:
                 code, out, said = await self._command([*words, "-C", str(self._directory.path), "--json"])
                 if code:
                     job.state, job.error = "failed", said.strip().splitlines()[-1][:500] if said.strip() else "failed"
                     return
-                job.results[name] = json.loads(out)
+                job.results[name], job.took_s = json.loads(out), time.monotonic() - job.began_s
             job.state = "done"
 
     async def _command(self, words: Sequence[str]) -> tuple[int, str, str]:

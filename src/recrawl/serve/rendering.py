@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from functools import cache
 from typing import Any
 
@@ -10,6 +9,7 @@ from aiohttp import web
 
 from recrawl.errors import InputError
 from recrawl.serve.service import SERVICE
+from recrawl.spans import local_of
 
 NAV = (
     ("/", "Overview"),
@@ -22,7 +22,6 @@ NAV = (
     ("/deliveries", "Deliveries"),
     ("/settings", "Settings"),
 )
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
 @cache
@@ -39,6 +38,7 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     made.filters["moment"] = moment
+    made.filters["with_code"] = with_code
     return made
 
 
@@ -51,10 +51,14 @@ def render(request: web.Request, name: str, title: str = "", **values: Any) -> w
 
 
 def moment(at: float | None) -> str:
-    """Write a time (days since 1970) as people read it, in UTC; empty for None."""
-    if at is None:
-        return ""
-    try:
-        return (_EPOCH + dt.timedelta(days=at)).strftime("%Y-%m-%d %H:%M")
-    except OverflowError:
-        return "?"
+    """Write a time (days since 1970) as the terminal does, in the zone of this machine, which is named."""
+    return "" if at is None else local_of(at)
+
+
+def with_code(text: str) -> Any:
+    """Return a sentence whose `commands` are marked as code, everything escaped."""
+    from markupsafe import Markup, escape
+
+    code = Markup("<code>{}</code>")
+    parts = enumerate(text.split("`"))
+    return Markup("").join(code.format(part) if i % 2 else escape(part) for i, part in parts)

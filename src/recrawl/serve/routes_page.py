@@ -14,7 +14,7 @@ from recrawl.live.bodies import Bodies
 from recrawl.live.store import Store
 from recrawl.live.views import page_of, show
 from recrawl.see.page import see_page
-from recrawl.serve.dashboard_data import barred_reasons
+from recrawl.serve.dashboard_data import barred_reasons, due_words
 from recrawl.serve.rendering import moment, render
 from recrawl.serve.routes_dashboard import csv_file, said_of
 from recrawl.serve.service import SERVICE, Service
@@ -49,7 +49,7 @@ async def page(request: web.Request) -> web.Response:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdigit() and len(text) < 9 else 0
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
 
 
 def _story(service: Service, store: Store, url: str, old: int, new: int) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _story(service: Service, store: Store, url: str, old: int, new: int) -> dict
         "words": words,
         "removed": store.bar_of(story.page) == Bar.REMOVED,
         "summary": f"{len(story.visits)} visits, {changes} found a change, {len(bodies)} versions kept",
-        "signal": f"Its site said that it changed {moment(said_at)} UTC." if said_at is not None else "",
+        "signal": f"Its site said that it changed {moment(said_at)}." if said_at is not None else "",
     }
 
 
@@ -142,9 +142,8 @@ async def _plan(request: web.Request, most: int) -> dict[str, Any]:
             for rank, (url, score) in enumerate(zip(store.urls(pages), scores, strict=True), 1)
         ]
         reasons = barred_reasons(store)
-        due = "at once" if forecaster.due_at is None else f"{moment(forecaster.due_at)} UTC"
         return {
-            "sentence": f"The next cycle is due {due}.",
+            "sentence": f"The next cycle {due_words(forecaster.due_at)}.",
             "policy": forecaster.policy_name,
             "chosen": len(forecaster.chosen),
             "budget": forecaster.budget,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import urlencode
 
 from aiohttp import web
 
 from recrawl.serve.answers import answer
+from recrawl.serve.dashboard_data import span_words
 from recrawl.serve.jobs import Job
 from recrawl.serve.rendering import render
 from recrawl.serve.routes_jobs import begin_replay
@@ -48,15 +50,27 @@ async def show(request: web.Request) -> web.Response:
     """Show the form, and the job that is asked for."""
     job, target = _job(request), request.query.get("target", USUAL["target"])
     shown: dict[str, Any] = {**USUAL, "target": target, "note": NOTE, "rows": [], "answers": []}
-    shown |= {"state": "", "error": "", "done": 0, "job": 0}
+    shown |= {"state": "", "error": "", "progress": "", "job": 0, "done": 0, "of": 1}
     if job is not None:
         policies = job.asked["policies"]
-        shown |= {"state": job.state, "error": job.error, "job": job.number, "done": len(job.results)}
+        shown |= {"state": job.state, "error": job.error, "job": job.number, "progress": _progress(job)}
+        shown |= {"done": len(job.results), "of": len(job.commands)}
         shown |= {"policies": ",".join(policies), "budgets": ",".join(job.asked["budgets"])}
         shown["rows"] = rows = replay_rows(job.results)
         if job.state == "done":
             shown["answers"] = [_answer(rows, policy, share_of(target)) for policy in policies]
     return render(request, "whatif.html", "What if", **shown)
+
+
+def _progress(job: Job) -> str:
+    """Say how far a job is, and how long it will take at the pace so far."""
+    done, of = len(job.results), len(job.commands)
+    if job.state == "waiting":
+        return "It waits for the replay before it."
+    if job.state == "done":
+        return f"Replayed in {span_words(job.took_s)}."
+    text = f"{done} of {of} budgets done, {span_words(time.monotonic() - job.began_s)} so far"
+    return text + (f", about {span_words((of - done) * job.took_s / done)} to go." if done else ".")
 
 
 def _answer(rows: list[dict[str, Any]], policy: str, target: float) -> str:

@@ -87,6 +87,7 @@ class RecordedWorld:
         """Return the memory a crawl starts with: a copy of every page that exists when the window opens."""
         memory = Memory(self.recording.page_ids, self.recording.site, cycle_days=cycle_days, seed=seed)
         memory.load_paths = lambda: self.recording.page("path")
+        memory.paths_of = lambda pages: map(str, self.recording.page("path")[pages].tolist())
         memory.copies = self._copies
         memory.importance = importance_of(self.recording, importance)
         memory.learn_of(np.flatnonzero(self._heard_of), self.start)

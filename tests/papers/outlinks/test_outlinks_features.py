@@ -8,7 +8,7 @@ import pytest
 from recrawl.errors import InputError
 from recrawl.features.newlinks import Targets, new_links
 from recrawl.features.related import NONE, Related, related
-from recrawl.features.semantic import semantic_vectors
+from recrawl.features.semantic import SemanticSpace
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, PAGE, Feature, around, back, features, matrix, mean_back
@@ -169,7 +169,7 @@ def test_bad_crawls() -> None:
 def test_a_site_with_one_page() -> None:
     """One page alone has every feature of its own, PageRank 1 and nothing around it."""
     web = linked([(0, 1.0, np.nan, True, "/a")], pages=1)
-    held = Crawls(web, WEEKS, related=related(semantic_vectors(web)))
+    held = Crawls(web, WEEKS, related=related(SemanticSpace(web).first()))
     rows, names = matrix(held, features(("SP", "SN", "DP", "DN"), 1), 2)
     assert rows[0, names.index("PageRank")] == rows[0, names.index("TrustRank")] == 1.0
     assert np.isnan(rows[0, names.index("related: internal link change rate")])
@@ -202,7 +202,7 @@ def test_features_do_not_see_the_future() -> None:
     made["pages"] = made["pages"] | {"died_day": np.full(len(real), np.nan)}
     living = made["changes"]["day"] >= 0
     made["changes"] = {name: column[living] for name, column in made["changes"].items()}
-    near = related(semantic_vectors(real, 16))
+    near = related(SemanticSpace(real, 16).first())
     chosen: list[Feature] = features(("SP", "SN", "DP", "DN"), 2)
     times = np.array([0.0, 7.0, 14.0, 21.0, 28.0])
     told, altered = (

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from recrawl.errors import InputError, UnknownNameError
+from recrawl.features.link_learners import Options, _staged, classify, cross_validate, grid, regress
 from recrawl.papers.outlinks.agreement import POINTS, area, precision_curve, ranks, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Options, _staged, classify, cross_validate, grid, has_ngboost, regress
 from recrawl.policies.links.linkmean import LinkMean
 
 FEW = Options(trees=30, leaf=5, rate=0.1)
@@ -34,7 +34,7 @@ def rows(seed: int = 0, size: int = 600) -> tuple[np.ndarray, np.ndarray]:
         "extratrees",
         "histgb",
         "poisson",
-        pytest.param("ngboost", marks=pytest.mark.skipif(not has_ngboost(), reason="the package is not installed")),
+        "ngboost",
     ],
 )
 def test_numbers_are_learnt(learner: str) -> None:

@@ -14,7 +14,7 @@ from recrawl.columns import FloatArray
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.page_history import RATES, History
 from recrawl.policies.learned.places import Places
-from recrawl.policies.learned.prior import FITTED, STRETCH_VARIANCE, Prior, _loss_of_order
+from recrawl.policies.learned.prior import FITTED, STRETCH_VARIANCE, Prior, loss_of_order
 from recrawl.policies.learned.rates import Rates, tilted
 
 SLOW, FAST = 2, 9  # places on the grid of rates
@@ -121,15 +121,15 @@ def test_a_shift_and_a_stretch_of_all_chances_are_hardly_a_loss(shift: float, sl
     draw = np.random.default_rng(seed)
     log_odds = draw.normal(0.0, 1.0, 500)
     changed = draw.random(500) < sigmoid(log_odds)
-    straight = _loss_of_order(sigmoid(log_odds), changed)
-    moved = _loss_of_order(sigmoid(slope * log_odds + shift), changed)
+    straight = loss_of_order(sigmoid(log_odds), changed)
+    moved = loss_of_order(sigmoid(slope * log_odds + shift), changed)
     assert abs(moved - straight) < (abs(shift) / min(slope, 1.0) + 0.7) ** 2 / 2.0 + 8.0
-    reverse = _loss_of_order(sigmoid(-log_odds), changed)
+    reverse = loss_of_order(sigmoid(-log_odds), changed)
     assert reverse > straight + 10.0
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=40))
-def test_the_loss_of_order_is_the_least_over_shift_and_stretch(visits: list[tuple[float, bool]]) -> None:
+def test_theloss_of_order_is_the_least_over_shift_and_stretch(visits: list[tuple[float, bool]]) -> None:
     """The formula of predict.prior, minimised by SciPy, for any visits: never less, and hardly more.
 
     An order that is upside down, whose best stretch is near none, is stopped a little early; it has lost anyhow.
@@ -143,7 +143,7 @@ def test_the_loss_of_order_is_the_least_over_shift_and_stretch(visits: list[tupl
         return float(x[0] ** 2 / 2.0 + x[1] ** 2 / (2.0 * STRETCH_VARIANCE) + surprise)
 
     best = minimize(loss, np.zeros(2))
-    assert best.fun - 1e-3 < _loss_of_order(p, changed) < 1.03 * best.fun + 0.02
+    assert best.fun - 1e-3 < loss_of_order(p, changed) < 1.03 * best.fun + 0.02
 
 
 def test_the_fitted_distribution_is_taken_where_pages_are_of_two_kinds() -> None:

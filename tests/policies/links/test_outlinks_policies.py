@@ -13,10 +13,12 @@ from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.all_measures import make_measures
+from recrawl.features.link_learners import has_ngboost
 from recrawl.features.related import NONE, Related
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.links.link_forecast import LinkForecast
 from recrawl.policies.links.linkhistory import FEATURES
 from recrawl.policies.links.linkrates import LinkWatcher
 from recrawl.policy import Setting
@@ -169,6 +171,70 @@ def test_lbla_looks_around() -> None:
     order = policy.choose(memory, 120, 2.0)
     never = [page for page in order.tolist() if page >= 60]
     assert np.mean([page % 5 == 0 for page in never[:10]]) > 0.8
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["target=lcr, learner=et", "target=nl, learner=et", "target=pnl, learner=lgbm", "learner=et", "learner=lgbm"],
+)
+def test_lbla_ranks_by_the_papers_targets(options: str) -> None:
+    """Every target and learner of the paper finds more new links than age does."""
+    assert found(f"lbla({options})", 0.05) > 1.1 * found("age", 0.05)
+
+
+def test_lbla_learns_by_natural_gradients() -> None:
+    """NNL-NGB learns where the package is installed, and is refused in one line where it is not."""
+    if not has_ngboost():
+        with pytest.raises(InputError, match="needs the package ngboost"):
+            make_policy("lbla(learner=ngb)", Setting(1))
+        return
+    forecast = LinkForecast("nnl", "ngb")
+    rows = np.zeros((60, len(FEATURES)), dtype=np.float32)
+    rows[:30, FEATURES.index("mean internal")] = 5.0
+    forecast.learn(rows, np.ones(60), np.where(np.arange(60) < 30, 5.0, 0.0), np.ones(60), 1)
+    forecast.fit(1)
+    low, high = forecast.expected(rows[[40, 3]], np.ones(2))
+    assert high > 3.0 > 1.0 > low
+
+
+def test_lbla_counts_one_sort_of_links() -> None:
+    """With links=external a page that gains only internal links has no history and no prior of its own."""
+    watcher = make_policy("lbla(links=external)", Setting(1))
+    memory = Memory(np.arange(2), np.zeros(2, dtype=np.int32))
+    memory.hold_copies(np.arange(2), 0.0)
+    memory.begin_cycle()
+    watcher.begin(memory, 1.0)
+    visit = replace(visits([0, 1], "cc", 1), new_internal=np.array([7, 0]), new_external=np.array([0, 2]))
+    watcher.learn(memory, visit)
+    memory.record(visit)
+    memory.begin_cycle()
+    watcher.begin(memory, 2.0)
+    assert watcher.choose(memory, 2, 2.0).tolist() == [1, 0]
+    rows = watcher.history.describe(memory, None)  # type: ignore[attr-defined]
+    assert rows[:, FEATURES.index("link change rate")].tolist() == [0.0, 1.0]
+    assert rows[:, FEATURES.index("mean internal")].tolist() == [0.0, 0.0]
+
+
+def test_the_link_change_rate_is_predicted_by_related_pages_alone() -> None:
+    """The page's own history would give it away (section 7): no column of it is read for target=lcr."""
+    assert all(FEATURES[i].startswith("related:") for i in LinkForecast("lcr", "et").columns)
+    assert any(not FEATURES[i].startswith("related:") for i in LinkForecast("nnl", "et").columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ("target=lcr, learner=ngb", "number of new links alone"),
+        ("target=nl", "number of new links alone"),
+        ("learner=et, objective=changes", "objective=links alone"),
+        ("target=luck", "target"),
+        ("links=none", "links"),
+    ],
+)
+def test_lbla_refuses_what_the_paper_has_not(options: str, why: str) -> None:
+    """A learner without that target, or a target with another objective, is refused in one line."""
+    with pytest.raises(InputError, match=why):
+        make_policy(f"lbla({options})", Setting(1))
 
 
 def test_objectives_differ() -> None:

@@ -113,7 +113,7 @@ def test_words_and_links_are_those_the_parser_finds(tokens: list[str]) -> None:
     """All text and all link targets are the parser's; text that it moves out of tables is in its own place."""
     html = "<body>" + "".join(tokens)
     tree = tree_of(html)
-    found = letters(all_text(read_html(html, "http://a.example/").scanned.said))
+    found = letters(all_text(read_html(html, "http://a.example/").scanned.raw_text))
     expected = letters(tree.body.text)
     assert sorted(found) == sorted(expected)
     assert found == expected or "<t" in html
@@ -129,7 +129,7 @@ def test_titles_are_those_the_parser_finds(tokens: list[str]) -> None:
     page = read_html(html, "http://a.example/")
     assert page.title.split() == (tree_of(html).title or "").split()
     assert all(link.url.startswith("http") for link in page.links)
-    all_text(page.scanned.said).encode()
+    all_text(page.scanned.raw_text).encode()
     main_content(page.scanned)[0].encode()
 
 
@@ -137,7 +137,7 @@ def test_titles_are_those_the_parser_finds(tokens: list[str]) -> None:
 def test_any_bytes_can_be_read(body: bytes) -> None:
     """Reading never fails, and never finds more text than there is."""
     text = body.decode("utf-8", "replace").encode()
-    assert len(scan(text).said) <= len(text) + 1
+    assert len(scan(text).raw_text) <= len(text) + 1
 
 
 @given(st.lists(PIECES, max_size=15))
@@ -166,7 +166,7 @@ def test_plain_text_has_one_line_a_block() -> None:
         "<title>no</title><h1>One  <b>t</b>wo</h1><p>three\n four<br>five<script>six</script> <i>&eacute;</i> 1<2 < 3"
     )
     page = read_html(html, "http://a.example/")
-    assert all_text(page.scanned.said) == "One two\nthree four\nfive é 1<2 < 3"
+    assert all_text(page.scanned.raw_text) == "One two\nthree four\nfive é 1<2 < 3"
     assert page.scanned.words == 9
     assert (page.scanned.scripts, page.scanned.script_bytes) == (1, 3)
 
@@ -210,14 +210,14 @@ def test_pages_without_main_content_are_all_content() -> None:
     """A page that is all navigation, or whose navigation is never closed, is taken as a whole."""
     html = f"<nav>{WORDS}<p>More"
     page = read_html(html, "http://a.example/")
-    assert main_content(page.scanned)[0] == all_text(page.scanned.said)
+    assert main_content(page.scanned)[0] == all_text(page.scanned.raw_text)
 
 
 def test_deep_pages_are_read_to_the_end() -> None:
     """Elements beyond the depth that is followed are read like the others, and the page is marked."""
     page = read_html("<div>" * 2_000 + "deep" + "</div>" * 2_000 + "after", "http://a.example/")
     assert page.scanned.capped
-    assert all_text(page.scanned.said) == "deep\nafter"
+    assert all_text(page.scanned.raw_text) == "deep\nafter"
     assert not read_html("<div>" * 500 + "</div>" * 500, "http://a.example/").scanned.capped
 
 

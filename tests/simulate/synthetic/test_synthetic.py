@@ -24,7 +24,7 @@ NAMES = [entry.name for entry in presets]
 @cache
 def web(name: str) -> Recording:
     """One web of each preset for all tests."""
-    return synthesize(name, 20_000 if name in ("brdc12", "poisson") else 8_000, seed=11)
+    return synthesize(name, {"brdc12": 20_000, "poisson": 20_000, "stories": 300}.get(name, 8_000), seed=11)
 
 
 def column(recording: Recording, table: str, name: str) -> Column:

@@ -42,6 +42,9 @@ class FleetSession(JournalledSession):
     def _open_bodies(self) -> None:
         """Nothing: workers write bodies."""
 
+    def _send_bodies(self) -> None:
+        """Nothing: workers send them."""
+
     def _make_fetcher(self, scope: Scope) -> Fetcher:
         assert isinstance(self.store, PostgresStore), "of a crawl in a database"
         self.store.hold()

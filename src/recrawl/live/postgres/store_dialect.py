@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_leases import LEASE_TABLES
+from recrawl.live.store_segments import SEGMENT_TABLE
 from recrawl.live.storeschema import TABLES
 
 TYPES = {"integer": "int8", "real": "float8", "text": "text", "blob": "bytea"}
@@ -44,7 +45,7 @@ class TableShape(NamedTuple):
 def tables() -> dict[str, TableShape]:
     """Return the tables of a crawl, read from their definitions."""
     found = {}
-    for name, body in _TABLE.findall(f"{TABLES}\n{CONTENT_TABLES}\n{LEASE_TABLES}"):
+    for name, body in _TABLE.findall(f"{TABLES}\n{CONTENT_TABLES}\n{LEASE_TABLES}\n{SEGMENT_TABLE}"):
         lines = [line.partition("--")[0].strip().rstrip(",") for line in body.split("\n")]
         columns = {match[1]: match[2] for match in map(_COLUMN.match, lines) if match}
         single = [match[1] for line in lines if "primary key" in line and (match := _COLUMN.match(line))]
@@ -55,7 +56,7 @@ def tables() -> dict[str, TableShape]:
 
 def definitions() -> str:
     """Return the statements that make the tables."""
-    script = f"{TABLES}\n{CONTENT_TABLES}\n{LEASE_TABLES}".replace("if not exists ", "")
+    script = f"{TABLES}\n{CONTENT_TABLES}\n{LEASE_TABLES}\n{SEGMENT_TABLE}".replace("if not exists ", "")
     script = re.sub(r"--[^\n]*", "", script)
     script = re.sub(r"\bleases \(\s+lease integer primary key autoincrement", _LEASE, script)
     script = re.sub(r"(?<=\s)(integer|real|text|blob)\b", lambda match: _DECLARED[match[1]], script)

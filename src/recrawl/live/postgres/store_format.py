@@ -19,7 +19,7 @@ def check_format(db: PostgresDatabase) -> None:
 
 def format_in(db: PostgresDatabase) -> int | None:
     """Return the format of the crawl in a database; None: it has no crawl."""
-    if db.execute("select to_regclass('meta')").fetchone()[0] is None:
+    if db.execute("select to_regclass('meta')").fetchone() == (None,):
         return None
     row = db.execute("select value from meta where key = 'format'").fetchone()
     return int(row[0]) if row is not None and str(row[0]).isdigit() else None

@@ -65,6 +65,12 @@ class PostgresStore(Store):
         """Never."""
         return False
 
+    def make_segment_table(self) -> None:
+        """Nothing: it is made with the others."""
+
+    def _misses_segment_table(self) -> bool:
+        return False
+
     def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         return self.db.stream(ask, values)
 
@@ -119,7 +125,8 @@ def is_crawled(place: StoreSettings) -> bool:
 
 def _lock(db: PostgresDatabase, what: int, held: str) -> None:
     until_s = time.monotonic() + LOCK_S
-    while not db.execute(f"select pg_try_advisory_lock({_HERE}, {what})").fetchone()[0]:
+    ask = f"select pg_try_advisory_lock({_HERE}, {what})"
+    while db.execute(ask).fetchone() != (True,):
         if time.monotonic() > until_s:
             raise HeldError(held)
         time.sleep(0.05)

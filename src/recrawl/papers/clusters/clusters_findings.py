@@ -95,8 +95,8 @@ def _features(experiment: ClustersExperiment) -> list[Finding]:
         return [Finding(SET, "all features together are best (Fig. 2)", "too small to judge", why)]
 
     def against(one: str, rivals: Sequence[str], sign: float = 1.0) -> list[float]:
-        held = experiment.features
-        return [min(sign * _pairs(held[one, b], held[r, b]) for r in rivals) for b in budgets]
+        features = experiment.features
+        return [min(sign * _pairs(features[one, b], features[r, b]) for r in rivals) for b in budgets]
 
     rest = [which for which in sets if which != "combined"]
     words = [which for which in sets if which != "url"]

@@ -76,6 +76,11 @@ class ClustersProtocol:
             raise InputError(f"unknown part {unknown[0]!r}; the parts are {', '.join(PARTS)}")
         if not self.cycles or not self.budgets or min(self.queries, self.repeats) < 1 or self.clusters < 0:
             raise InputError("give at least one cycle length, budget, repeat and query; clusters cannot be negative")
+        if "policies" in self.parts and not recording.tables.has("terms"):
+            raise InputError(
+                f"{recording.name} has no table of terms, which queries are drawn from and answered by; "
+                "--parts units,features,cold leaves the search out"
+            )
         for plan in (self.plan(cycle, budget) for cycle in self.cycles for budget in self.budgets):
             plan.cycles(recording)
             plan.visits(recording)
@@ -100,8 +105,8 @@ class ClustersProtocol:
         if parsed.name not in CLS:
             return policy
         named = {"clusters": self.clusters} if self.clusters != 100 else {}
-        said = ", ".join(f"{name}={value}" for name, value in (named | dict(parsed.options) | options).items())
-        return f"{parsed.name}({said})" if said else parsed.name
+        options_text = ", ".join(f"{name}={value}" for name, value in (named | dict(parsed.options) | options).items())
+        return f"{parsed.name}({options_text})" if options_text else parsed.name
 
 
 @dataclass(frozen=True)

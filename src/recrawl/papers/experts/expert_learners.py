@@ -102,15 +102,26 @@ class Describer:
 
 
 def decisions(
-    council: Council, steps: IntArray, train: int, C: float, *, ensembles: bool = True, seed: int = 0
+    council: Council,
+    steps: IntArray,
+    train: int,
+    C: float,
+    *,
+    ensembles: bool = True,
+    seed: int = 0,
+    learnt_at: int | None = None,
 ) -> FloatArray:
     """Predict at each of these steps what the next one will be, learning from the `train` steps before it.
+
+    With `learnt_at` the classifiers are those of that step, whatever the step that is asked about (section 8.3).
 
     Returns decision values, positive for a change: rows SINGLE, UNION, BAGGING and BOOSTING (the last three only with
     `ensembles`), then one row per expert; NaN where an expert page was not there.
     """
     draws = np.random.default_rng(seed).integers(0, train, (BAGS, train))  # of bagging
-    return _decide(council, np.asarray(steps, dtype=np.int64), train, C, ensembles, draws)
+    asked = np.ascontiguousarray(steps, dtype=np.int64)
+    learnt = asked if learnt_at is None else np.full_like(asked, learnt_at)
+    return _decide(council, asked, learnt, train, C, ensembles, draws)
 
 
 def vote(decided: FloatArray, weights: FloatArray) -> FloatArray:
@@ -142,7 +153,9 @@ def judgeable(council: Council, train: int) -> IntArray:
 
 
 @kernel
-def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: bool, draws: IntArray) -> FloatArray:
+def _decide(
+    council: Council, steps: IntArray, learnt: IntArray, train: int, C: float, ensembles: bool, draws: IntArray
+) -> FloatArray:
     label, numbers, own, version, products, place, size, back, ahead = council
     experts = len(version)
     out = np.full((4 + experts, len(steps)), np.nan)
@@ -150,8 +163,8 @@ def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: 
     linear, union, K = np.empty(shape), np.empty(shape), np.empty(shape)
     y, limit, at = np.empty(train), np.full(train, C), np.empty(train + 1, dtype=np.int64)
     for k in range(len(steps)):
-        t = steps[k]
-        first = t - ahead - train + 1  # the label of an example lies `ahead` steps after it, and is known at t
+        t, known = steps[k], learnt[k]
+        first = known - ahead - train + 1  # the label of an example lies `ahead` steps after it, and is known by then
         at[train] = t
         for s in range(train):
             at[s] = first + s
@@ -163,11 +176,11 @@ def _decide(council: Council, steps: IntArray, train: int, C: float, ensembles: 
         took = 0
         for e in range(-1, experts):
             m = max(e, 0)
-            if np.min(version[m, first - back : t + 1]) < 0:
+            if np.min(version[m, first - back : known + 1]) < 0 or version[m, t] < 0:
                 continue
             width = own if e <= 0 else numbers.shape[2]  # the page as its own expert is the single expert
-            held = products[place[m] : place[m] + size[m] ** 2].reshape((size[m], size[m]))
-            _scalar_products(numbers[m][at][:, :width], held, version[m][at], linear)
+            among = products[place[m] : place[m] + size[m] ** 2].reshape((size[m], size[m]))
+            _scalar_products(numbers[m][at][:, :width], among, version[m][at], linear)
             polynomial(linear, K)
             out[SINGLE if e < 0 else 4 + e, k] = _answer(K, y, limit)
             if e >= 0:

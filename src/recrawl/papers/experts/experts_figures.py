@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import Interval, interval
+from recrawl.papers.experts.batch_crawl import METHODS, BatchCrawl
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
 from recrawl.report.style import COLOURS, INK, MUTED, Plot, Sheet
@@ -25,10 +26,10 @@ def accuracy(sheet: Sheet, outcomes: Sequence[TrialOutcome]) -> Figure:
     for i, outcome in enumerate(outcomes):
         above, below = axes[i], axes[i + len(outcomes)]
         for method in (DRAW, MAJORITY, OWN, MULTIPLE):
-            held = [interval(100 * sizes[method]) for sizes in outcome.sizes.values()]
-            _line(above, list(outcome.sizes), held, COLOUR[method], method)
-        held = [interval(100 * count) for count in outcome.counts.values()]
-        _line(below, list(outcome.counts), held, COLOUR[MULTIPLE], MULTIPLE)
+            means = [interval(100 * sizes[method]) for sizes in outcome.sizes.values()]
+            _line(above, list(outcome.sizes), means, COLOUR[method], method)
+        means = [interval(100 * count) for count in outcome.counts.values()]
+        _line(below, list(outcome.counts), means, COLOUR[MULTIPLE], MULTIPLE)
         for method in (OWN, MAJORITY):
             level = 100 * interval(outcome.accuracy[method]).mean
             below.axhline(level, color=COLOUR[method], linestyle="--", linewidth=1.2)
@@ -65,15 +66,71 @@ def freshness(sheet: Sheet, crawls: Mapping[str, Comparison]) -> Figure:
 
 
 def _curve(comparison: Comparison, policy: str) -> FloatArray:
-    values = np.array([point.mean for point in comparison.curve(policy, FRESHNESS)])
+    return _smooth(np.array([point.mean for point in comparison.curve(policy, FRESHNESS)]))
+
+
+def _smooth(values: FloatArray) -> FloatArray:
     width = min(SMOOTH, len(values))
     kernel = np.ones(width)
     return np.asarray(np.convolve(values, kernel, "same") / np.convolve(np.ones(len(values)), kernel, "same"))
+
+
+def batch(sheet: Sheet, crawl: BatchCrawl) -> Figure:
+    """Freshness by step of the models of Tables 1 to 3."""
+    figure, axes = sheet.panels(1, 1, 3.0)
+    for method, colour in zip(METHODS, (COLOURS[3], COLOURS[1], COLOURS[0], COLOURS[2]), strict=True):
+        axes[0].plot(
+            np.arange(1, crawl.steps + 1), _smooth(crawl.by_step[method]), color=colour, label=method, linewidth=1.5
+        )
+    sheet.values(axes[0])
+    axes[0].set(xlabel=f"steps of crawling after {crawl.observed} observed ones", ylabel="freshness")
+    sheet.legend(figure, axes[0], 4)
+    return figure
+
+
+MOST_SHOWN = 36  # characters of a page's name
+
+
+def who_predicts_whom(sheet: Sheet, outcome: TrialOutcome) -> Figure:
+    """One panel per page: its experts on the left by way of selection, lines as wide as their weight."""
+    figure, axes = sheet.panels(len(outcome.examples), 2, 3.2)
+    for axis, example in zip(axes, outcome.examples, strict=True):
+        ways = [(method, experts) for method, experts in example.experts.items() if experts]
+        count = max(sum(len(experts) for _, experts in ways), 1)
+        at = 0.0
+        for (method, experts), colour in zip(ways, COLOURS, strict=False):
+            for name, weight in experts:
+                height = 1.0 - (at + 0.5) / count
+                axis.plot([0.52, 0.75], [height, 0.5], color=colour, linewidth=0.4 + 3.0 * weight, label=method)
+                axis.text(0.5, height, _short(name), ha="right", va="center", fontsize=7)
+                at += 1.0
+        axis.text(0.77, 0.5, _short(example.page), ha="left", va="center", fontsize=8, weight="bold")
+        gain = 100 * (example.accuracy[MULTIPLE] - example.accuracy[OWN])
+        axis.set(xlim=(-0.2, 1.4), ylim=(-0.05, 1.05), title=f"3D less 2D {gain:+.1f} points")
+        axis.set_axis_off()
+        axis.title.set_visible(True)
+    handles: dict[str, Any] = {}
+    for axis in axes:
+        handles |= dict(zip(*reversed(axis.get_legend_handles_labels()), strict=True))
+    if handles:
+        columns = 2 if sheet.narrow else 4
+        figure.legend(handles.values(), handles, loc="outside lower center", ncols=columns)
+    return figure
+
+
+def _short(name: str) -> str:
+    """The end of a name: pages of one site begin alike."""
+    return name if len(name) <= MOST_SHOWN else f"…{name[-MOST_SHOWN + 1 :]}"
 
 
 PLOTS = {
     "figures6-7": Plot(
         accuracy, "Accuracy by training size and by number of experts, mean over the pages with its 95% interval."
     ),
+    "who-predicts-whom": Plot(
+        who_predicts_whom,
+        "Who predicts whom (9.1): pages that gain and lose most by their experts; lines are as wide as weights.",
+    ),
+    "figure8-tables": Plot(batch, "Freshness by the models of Tables 1 to 3, learnt once; running mean of 15 steps."),
     "figure8": Plot(freshness, "Freshness after each day's visits, running mean of 15 days."),
 }

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from recrawl.evaluate.statistics import interval
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.experts import experts_tables as tables
+from recrawl.papers.experts.batch_tables import batch_findings, batch_json, batch_table
 from recrawl.papers.experts.experts_experiment import ExpertsExperiment
 from recrawl.papers.experts.experts_figures import PLOTS
 from recrawl.papers.experts.experts_trials import DRAW, MAJORITY, MULTIPLE, OWN, TrialOutcome
@@ -22,10 +23,13 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
     plots: ClassVar[Mapping[str, Plot]] = PLOTS
 
     def figures(self) -> Mapping[str, tuple[Plot, Any]]:
-        """Accuracy, and freshness where there were crawls."""
-        accuracy, freshness = PLOTS.items()
-        found: dict[str, tuple[Plot, Any]] = {accuracy[0]: (accuracy[1], self.results.outcomes)}
-        return found | ({freshness[0]: (freshness[1], self.results.crawls)} if self.results.crawls else {})
+        """Accuracy, who predicts whom, and freshness where there were crawls."""
+        first, batch = self.results.outcomes[0], self.results.batch
+        found: dict[str, Any] = {"figures6-7": self.results.outcomes}
+        found |= {"who-predicts-whom": first} if first.examples else {}
+        found |= {"figure8-tables": batch} if batch is not None else {}
+        found |= {"figure8": self.results.crawls} if self.results.crawls else {}
+        return {name: (PLOTS[name], shown) for name, shown in found.items()}
 
     def intro(self) -> list[str]:
         """What was predicted, one line per protocol."""
@@ -38,6 +42,8 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
     def findings(self) -> Mapping[str, Sequence[Finding]]:
         """By paired t-tests over the pages of each protocol, and over the seeds of the crawls."""
         found = {outcome.protocol.name: tables.findings(outcome) for outcome in self.results.outcomes}
+        if self.results.batch is not None:
+            found["crawl by the models of Tables 1 to 3"] = batch_findings(self.results.batch)
         return found | {name: tables.crawl_findings(name, crawl) for name, crawl in self.results.crawls.items()}
 
     def sections(self, figures: Figures) -> list[Section]:
@@ -49,16 +55,31 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
             found.append(Section(f"{name}: Tables 1 to 3", tables=tables.tables(outcome)))
             found.append(Section(f"{name}: Figs 6 and 7 as numbers", tables=more))
             if outcome.examples:
-                found.append(Section(f"{name}: who predicts whom", tables=[tables.examples_table(outcome)]))
+                shown = figures("who-predicts-whom") if outcome is self.results.outcomes[0] else []
+                table = tables.examples_table(outcome)
+                found.append(Section(f"{name}: who predicts whom (9.1)", tables=[table], pictures=shown))
         found.append(Section("Training sizes and numbers of experts (Figs 6 and 7)", pictures=figures("figures6-7")))
+        if self.results.batch is not None:
+            table, shown = batch_table(self.results.batch), figures("figure8-tables")
+            found.append(Section("Keeping copies fresh by the same models (Fig 8)", tables=[table], pictures=shown))
         if self.results.crawls:
             fresh = [tables.crawl_table(name, comparison) for name, comparison in self.results.crawls.items()]
-            found.append(Section("Keeping copies fresh (Fig 8)", tables=fresh, pictures=figures("figure8")))
+            found.append(
+                Section(
+                    "Keeping copies fresh by policies that learn on the way (Fig 8)",
+                    tables=fresh,
+                    pictures=figures("figure8"),
+                )
+            )
         return found
 
     def to_dict(self, command: str) -> dict[str, Any]:
         """Everything measured."""
-        return tables.as_json(self.results.outcomes, self.results.crawls, command)
+        batch = None if self.results.batch is None else batch_json(self.results.batch)
+        return tables.as_json(self.results.outcomes, self.results.crawls, command) | {
+            "batch_crawl": batch,
+            "left_out": list(self.results.left_out),
+        }
 
 
 def headline(outcome: TrialOutcome) -> str:

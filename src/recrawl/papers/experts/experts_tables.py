@@ -41,7 +41,10 @@ def tables(outcome: TrialOutcome) -> list[Table]:
             f"changes: always saying the more frequent outcome is right {100 * share:.1f}% of the time. The paper's "
             "baseline draws with the page's own frequency; 1D majority takes the window's more frequent outcome.",
         ),
-        _table(outcome, second, PAPER_ENSEMBLES, base, f"Table 2 ({name}): ways to combine 20 experts. {AMBIGUOUS}"),
+        _table(
+            outcome, second, PAPER_ENSEMBLES, base,
+            f"Table 2 ({name}): ways to combine {outcome.protocol.experts} experts. {AMBIGUOUS}",
+        ),
         _table(
             outcome, outcome.selected, PAPER_SELECTIONS, outcome.selected["cross-correlation"],
             f"Table 3 ({name}): ways to select experts; graph here: {outcome.by_links}. Experts found for a page, of "
@@ -95,8 +98,8 @@ def examples_table(outcome: TrialOutcome) -> Table:
         gain = 100 * (example.accuracy[MULTIPLE] - example.accuracy[OWN])
         for method, experts in example.experts.items():
             first = method == next(iter(example.experts))
-            told = "; ".join(f"{name} ({weight:.2f})" for name, weight in experts) or "none"
-            rows.append([example.page if first else "", f"{gain:+.1f}" if first else "", method, told])
+            named = "; ".join(f"{name} ({weight:.2f})" for name, weight in experts) or "none"
+            rows.append([example.page if first else "", f"{gain:+.1f}" if first else "", method, named])
     note = f"{outcome.protocol.name}: the three pages that gain most by their experts, and the three that lose most."
     return Table(["page", "3D less 2D, points", "selected by", "its first experts (weight)"], rows, note, prose=True)
 
@@ -196,7 +199,11 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "interval": protocol.window.interval,
         "beside": protocol.beside,
         "examples": [
-            {"page": e.page, "accuracy": dict(e.accuracy), "experts": {m: list(held) for m, held in e.experts.items()}}
+            {
+                "page": e.page,
+                "accuracy": dict(e.accuracy),
+                "experts": {m: list(experts) for m, experts in e.experts.items()},
+            }
             for e in outcome.examples
         ],
         "findings": [f.to_dict() for f in findings(outcome)],
@@ -209,8 +216,14 @@ def _crawl_json(name: str, comparison: Comparison) -> dict[str, Any]:
         "visits": comparison.visits[0],
         "repeats": comparison.repeats,
         "policies": {
-            policy: {m.spec: comparison.summary(policy, m).mean for m in comparison.measures}
+            policy: {
+                m.spec: {"mean": comparison.summary(policy, m).mean, "half": comparison.summary(policy, m).half}
+                for m in comparison.measures
+            }
             for policy in comparison.policies
+        },
+        "freshness_by_cycle": {
+            policy: [point.mean for point in comparison.curve(policy, FRESHNESS)] for policy in comparison.policies
         },
         "findings": [f.to_dict() for f in crawl_findings(name, comparison)],
     }

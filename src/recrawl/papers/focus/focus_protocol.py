@@ -116,23 +116,23 @@ class TopicResult:
 
     def notes(self) -> list[str]:
         """Say what could not be done as asked."""
-        said = []
+        notes = []
         for trial in self.trials:
             if trial.seeds < trial.asked:
-                said.append(
+                notes.append(
                     f"{self.name}: {trial.seeds} seeds instead of {trial.asked}: at most one relevant page in "
                     f"{SEED_SHARE} is a seed, and there are {self.quality['relevant']:,}"
                 )
         if len({trial.seeds for trial in self.trials}) < len(self.trials):
-            said.append(f"{self.name}: two sets of seeds have the same size; they differ by chance only")
+            notes.append(f"{self.name}: two sets of seeds have the same size; they differ by chance only")
         reach = min(trial.reach for trial in self.trials)
         long = [f"{size:,}" for i, size in enumerate(self.sizes) if self.too_long(i)]
         if long:
-            said.append(
+            notes.append(
                 f"{self.name}: crawls of {' and '.join(long)} pages are more than {100 * MOST_OF_REACH:.0f}% of the "
                 f"{reach:,} pages in reach: all strategies find the same there, and nothing is judged"
             )
-        return said
+        return notes
 
     def too_small(self) -> str:
         """Say why nothing can be judged; empty if it can."""

@@ -246,12 +246,12 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
 
 def _remarks(result: TopicResult) -> list[str]:
     """What could not be done as asked, and what the intervals are over."""
-    said = [f"note: {note}" for note in result.notes()]
+    lines = [f"note: {note}" for note in result.notes()]
     if result.too_small():
-        said.append(f"note: {result.name}: too small to judge the paper's findings: {result.too_small()}")
+        lines.append(f"note: {result.name}: too small to judge the paper's findings: {result.too_small()}")
     if len(result.evolutions) == 1 and not result.too_small():
-        said.append(f"note: {result.name}: one evolution; intervals are over the crawls' chances (see --evolutions)")
-    return said
+        lines.append(f"note: {result.name}: one evolution; intervals are over the crawls' chances (see --evolutions)")
+    return lines
 
 
 def _sections(result: TopicResult, figures: Figures) -> list[Section]:

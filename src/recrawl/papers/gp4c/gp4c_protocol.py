@@ -124,10 +124,10 @@ class DataOverview:
     @classmethod
     def of(cls, pages: Recording, error_share: float = 0.0, removed: int = 0) -> DataOverview:
         """Count the pages that live throughout."""
-        held = np.bincount(pages.site)
-        held = held[held > 0]
-        least, most = int(held.min()), int(held.max())
-        return cls(pages.end - pages.start, len(pages), len(held), least, most, error_share, removed)
+        sizes = np.bincount(pages.site)
+        sizes = sizes[sizes > 0]
+        least, most = int(sizes.min()), int(sizes.max())
+        return cls(pages.end - pages.start, len(pages), len(sizes), least, most, error_share, removed)
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ class Gp4cReport(PaperReport[Gp4cExperiment]):
         """Say in one line what was done."""
         protocol, fold = self.results.protocol, self.results.folds[0]
         budget = protocol.plan.budget
-        said = f"{budget * 100:g}% of the pages" if isinstance(budget, float) else f"{budget} visits"
+        visits = f"{budget * 100:g}% of the pages" if isinstance(budget, float) else f"{budget} visits"
         windows = " + ".join(str(c) for c in protocol.cycles)
         settings = protocol.settings
         reason = self.results.too_small()
@@ -111,7 +111,7 @@ class Gp4cReport(PaperReport[Gp4cExperiment]):
         return [
             f"{protocol.folds} folds, {protocol.split[0]} to train and {protocol.split[1]} to validate; "
             f"{windows} cycles of {protocol.plan.cycle_days:g} d to train, validate and test, "
-            f"{protocol.plan.warmup} of each for warm-up; {said} per cycle; "
+            f"{protocol.plan.warmup} of each for warm-up; {visits} per cycle; "
             f"about {fold.pages[0]:,} pages to train on and "
             f"{fold.pages[2]:,} to test on; {settings.seeds} seeds x {settings.generations} generations of "
             f"{settings.population}, parents from the {settings.parents}; the estimators among the terminals are "

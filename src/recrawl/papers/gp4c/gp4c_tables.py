@@ -45,16 +45,16 @@ def methods(experiment: Gp4cExperiment, measure: Measure) -> list[str | Variant]
 
 def data(experiment: Gp4cExperiment) -> Table:
     """Table 1: the data."""
-    held = experiment.data
+    data = experiment.data
     ours = [
-        f"{held.days:g}",
-        f"{held.pages:,}",
-        f"{held.sites:,}",
-        f"{held.least:,}",
-        f"{held.most:,}",
-        f"{held.pages / held.sites:.2f}",
-        f"{100 * held.error_share:.2f}%",
-        f"{held.removed:,}",
+        f"{data.days:g}",
+        f"{data.pages:,}",
+        f"{data.sites:,}",
+        f"{data.least:,}",
+        f"{data.most:,}",
+        f"{data.pages / data.sites:.2f}",
+        f"{100 * data.error_share:.2f}%",
+        f"{data.removed:,}",
     ]
     rows = [[name, mine, paper] for (name, paper), mine in zip(TABLE_1.items(), ours, strict=True)]
     return Table(("after filtering", experiment.name, "paper (BRDC'12)"), rows)
@@ -133,8 +133,8 @@ def contests(experiment: Gp4cExperiment) -> list[Table]:
 
 
 def _papers_contest(measure: Measure, rival: str, terminals: str) -> str:
-    held = TABLE_3[measure.spec].get(rival, {}).get(terminals)
-    return "" if held is None else f"{_count(held[0], held[1])} / {_count(held[2], held[3])}"
+    published = TABLE_3[measure.spec].get(rival, {}).get(terminals)
+    return "" if published is None else f"{_count(published[0], published[1])} / {_count(published[2], published[3])}"
 
 
 def contest(experiment: Gp4cExperiment, variant: Variant, rival: str, measure: Measure) -> CycleScore:

@@ -102,8 +102,8 @@ def windows(whole: Recording, protocol: Gp4cProtocol) -> list[Windows]:
 
     def part(first: int, count: int, window: int) -> Recording:
         chosen = np.concatenate([parts[(first + i) % protocol.folds].page_ids for i in range(count)])
-        held = whole.keep(np.isin(whole.page_ids, chosen))
-        return held.window(float(edges[window]), float(edges[window + 1]))
+        part = whole.keep(np.isin(whole.page_ids, chosen))
+        return part.window(float(edges[window]), float(edges[window + 1]))
 
     train, validation = protocol.split
     return [
@@ -205,8 +205,8 @@ class PickLog(Measure):
 
 def _follow(formula: Expression, test: Recording, protocol: Gp4cProtocol) -> list[PageIds]:
     """Return the pages that the formula visits, cycle by cycle."""
-    held, noted = Formula(formula, protocol.over, form=protocol.form), PickLog()
-    crawl(test, lambda setting: formula_policy(held), protocol.plan, [noted])
+    scorer, noted = Formula(formula, protocol.over, form=protocol.form), PickLog()
+    crawl(test, lambda setting: formula_policy(scorer), protocol.plan, [noted])
     return noted.log
 
 

@@ -35,10 +35,10 @@ class CrawledTexts:
         ])  # fmt: skip
         used, self._row = np.unique(self._row, return_inverse=True)
         self._row = self._row.reshape(len(times), len(pages))
-        held = [str(text or "") for text in texts.text[used]]
-        bags = [bag_of(text) for text in held]
+        used_texts = [str(text or "") for text in texts.text[used]]
+        bags = [bag_of(text) for text in used_texts]
         self._quality = np.array([richness(len(bag.bucket), bag.total) for bag in bags])
-        self.whole: Vectors | None = None if space is None else space.of_texts(held)
+        self.whole: Vectors | None = None if space is None else space.of_texts(used_texts)
         self.merge: Merge | None = None  # to the dimensions that learners see
 
     def overwrite(self, values: npt.NDArray[Any], by_text: npt.NDArray[Any], crawl: int) -> npt.NDArray[Any]:

@@ -29,9 +29,9 @@ def _panels(sheet: Sheet, height: float = 3.4, width: float = WIDE_IN) -> tuple[
 def figure2(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
     """Pages by top-level domain."""
     figure, (axis,) = sheet.panels(height=3.2, width=9.0)
-    held = experiment.statistics.domains
-    axis.bar(range(len(held)), list(held.values()), color=COLOURS[0])
-    axis.set_xticks(range(len(held)), [name[-28:] for name in held], rotation=60, ha="right", fontsize=7)
+    domains = experiment.statistics.domains
+    axis.bar(range(len(domains)), list(domains.values()), color=COLOURS[0])
+    axis.set_xticks(range(len(domains)), [name[-28:] for name in domains], rotation=60, ha="right", fontsize=7)
     log_scale(axis, "y")
     axis.set_ylabel("pages")
     sheet.values(axis)

@@ -15,6 +15,8 @@ from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
 FEWEST = 20  # test pages with new links, below which nothing is judged
 TEXT, HISTORY, RANKING = "What do static features tell?", "Does history help?", "How to rank pages?"
 SMALL: Verdict = "too small to judge"
+WORDY = ("the semantic vector", "the link change rate of related", "LBLA")  # claims that rest on words
+LINKED = ("static features of the network",)
 NEAR = 0.01  # of a score: closer than this is as good
 
 
@@ -22,6 +24,12 @@ def findings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
     """Say of each of the paper's findings whether it holds for one sort of links."""
     few = positives(experiment, where)
     judged = [*_static(experiment, where), *_history(experiment, where), *_rankings(experiment, where)]
+    for lacking, claims in (("words", WORDY), ("links", LINKED)):
+        if not getattr(experiment.ground, f"has_{lacking}"):
+            judged = [
+                Finding(f.question, f.claim, SMALL, f"no {lacking} are recorded") if f.claim.startswith(claims) else f
+                for f in judged
+            ]
     if few >= FEWEST:
         return judged
     why = f"only {few} test pages have new links"
@@ -55,10 +63,10 @@ def _by_name(scores: Sequence[Scores], name: str, key: str) -> list[float]:
 
 
 def _static(experiment: OutlinksExperiment, where: str) -> list[Finding]:
-    held = experiment.static[where]
+    scores = experiment.static[where]
 
     def r2(name: str) -> list[float]:
-        return _by_name(held, name, "R2")
+        return _by_name(scores, name, "R2")
 
     return [
         compared(TEXT, "static features tell more of the link change rate than always 0", r2("SP"), r2("always 0")),
@@ -68,11 +76,11 @@ def _static(experiment: OutlinksExperiment, where: str) -> list[Finding]:
 
 
 def _history(experiment: OutlinksExperiment, where: str) -> list[Finding]:
-    held = experiment.history[where]
+    scores = experiment.history[where]
     last = f"history {max(experiment.ground.protocol.histories)}"
 
     def accuracy(name: str) -> list[float]:
-        return _by_name(held, name, "accuracy (b)")
+        return _by_name(scores, name, "accuracy (b)")
 
     zero, one, most = accuracy("history 0"), accuracy("history 1"), accuracy(last)
     found = [
@@ -93,23 +101,23 @@ def _history(experiment: OutlinksExperiment, where: str) -> list[Finding]:
 def _importance(experiment: OutlinksExperiment, where: str) -> Finding:
     """The main finding: the related pages' link change rate is the most important feature (Fig 13)."""
     claim = "the link change rate of related pages is the most informative feature (Fig 13)"
-    held = experiment.history_importance[where]
-    if not held.features or not held.related_place or held.features[0][2] <= 0:
-        return Finding(HISTORY, claim, SMALL, "no feature matters" if held.features else "")
-    name, kind, fall = held.features[0]
-    evidence = f"place {held.related_place}; first is {name} ({kind}), {fall:.3f}"
-    place: Verdict = "yes" if held.related_place == 1 else "in part" if held.related_place <= 10 else "no"
+    importances = experiment.history_importance[where]
+    if not importances.features or not importances.related_place or importances.features[0][2] <= 0:
+        return Finding(HISTORY, claim, SMALL, "no feature matters" if importances.features else "")
+    name, kind, fall = importances.features[0]
+    evidence = f"place {importances.related_place}; first is {name} ({kind}), {fall:.3f}"
+    place: Verdict = "yes" if importances.related_place == 1 else "in part" if importances.related_place <= 10 else "no"
     return Finding(HISTORY, claim, place, evidence)
 
 
 def _rankings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
-    held = {ranking.name: ranking.repeats for ranking in experiment.rankings[where]}
+    rankings = {ranking.name: ranking.repeats for ranking in experiment.rankings[where]}
 
     def rho(name: str, target: str) -> list[float]:
-        return held[name][target] if name in held else []
+        return rankings[name][target] if name in rankings else []
 
     def area(name: str) -> list[float]:
-        return held[name]["area"] if name in held else []
+        return rankings[name]["area"] if name in rankings else []
 
     found = [
         compared(RANKING, f"LBLA is not worse than all features for {target} (Spearman's rho; Fig 14)",
@@ -120,7 +128,7 @@ def _rankings(experiment: OutlinksExperiment, where: str) -> list[Finding]:
     found.append(
         compared(RANKING, "CCR is a poorer predictor than LBLA (area; Fig 15)", area("NNL-ET LBLA"), area("CCR"))
     )
-    if "NNL-NGB" in held:
+    if "NNL-NGB" in rankings:
         found.append(
             compared(RANKING, "NGBoost ranks better than NNL-Av (area; Fig 15)", area("NNL-NGB"), area("NNL-Av"))
         )

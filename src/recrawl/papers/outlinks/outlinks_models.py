@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.features.link_learners import Options, has_ngboost
 from recrawl.papers.outlinks.agreement import area, precision_curve, share_found, spearman
-from recrawl.papers.outlinks.link_learners import Options, has_ngboost
 from recrawl.papers.outlinks.outlinks_training import (
     CLASSIFIERS,
     REGRESSORS,
@@ -163,13 +163,13 @@ def _importances(
     base = score(test, model.predict(rows))
     fall = np.zeros(len(table.names))
     for column in range(len(table.names)):
-        held = rows[:, column].copy()
-        if (held == held[0]).all():
+        values = rows[:, column].copy()
+        if (values == values[0]).all():
             continue
         for _ in range(SHUFFLES):
-            rows[:, column] = random.permutation(held)
+            rows[:, column] = random.permutation(values)
             fall[column] += (base - score(test, model.predict(rows))) / SHUFFLES
-        rows[:, column] = held
+        rows[:, column] = values
     order = np.argsort(-fall, kind="stable")
     asked = around(LCR[where]).name
     place = 1 + [table.names[i] for i in order].index(asked) if asked in table.names else 0
@@ -197,9 +197,9 @@ def rankings(ground: OutlinkData, where: str) -> list[LinkRanking]:
     out = []
     for name, repeats in found.items():
         kind = "baseline" if name in BASELINES else "lbla" if name.endswith("LBLA") else "prediction"
-        curve = np.mean([held for _, held in repeats], axis=0)
-        each = {key: [held[key] for held, _ in repeats] for key in repeats[0][0]}
-        each["area"] = [area(held) for _, held in repeats]
+        curve = np.mean([drawn for _, drawn in repeats], axis=0)
+        each = {key: [scores[key] for scores, _ in repeats] for key in repeats[0][0]}
+        each["area"] = [area(drawn) for _, drawn in repeats]
         rho = {target: _nan_mean(each[target]) for target in truth}
         out.append(LinkRanking(name, kind, rho, curve, area(curve), _nan_mean(each["found"]), each))
     return out

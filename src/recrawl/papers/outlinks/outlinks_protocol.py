@@ -14,7 +14,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
-from recrawl.features.related import NEIGHBOURS, related
+from recrawl.features.related import NEIGHBOURS, NONE, related
 from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
 from recrawl.papers.base import domains_of
 from recrawl.papers.outlinks import outlinks_models as models
@@ -89,6 +89,16 @@ class OutlinkData:
     protocol: OutlinksProtocol
     recall: float  # of the related pages
 
+    @property
+    def has_words(self) -> bool:
+        """Whether any page has related pages."""
+        return self.crawls.related is not None and bool((self.crawls.related.pages != NONE).any())
+
+    @property
+    def has_links(self) -> bool:
+        """Whether the links themselves are recorded, not only how many were added."""
+        return self.crawls.recording.has_links
+
     def splits(self) -> list[Split]:
         """Draw test and development sets, one of each for every repetition."""
         made = []
@@ -119,12 +129,12 @@ def run_experiment(recording: Recording, protocol: OutlinksProtocol, advance: Ad
     protocol.check()
     step = _steps(advance, 2 + 4 * len(WHERE))
     ground = prepare(recording, protocol, step)
-    held = ground.crawls.recording
+    fixed = ground.crawls.recording
     step("statistics")
     made = OutlinksExperiment(
         recording.name,
         ground,
-        statistics(ground.crawls.new, held.page("path"), domains_of(held)),
+        statistics(ground.crawls.new, fixed.page("path"), domains_of(fixed)),
         correlations(ground.crawls),
     )
     for where in WHERE:
@@ -149,22 +159,22 @@ def prepare(
         raise InputError(
             f"{protocol.weeks} weeks are more than the {recording.end - recording.start:g} days of the recording"
         )
-    held = recording.window(recording.start, min(end, recording.end)).fixed()
-    if len(held) < 40:
-        raise InputError(f"{len(held)} pages live through all crawls; that is too few to learn from, take at least 40")
+    fixed = recording.window(recording.start, min(end, recording.end)).fixed()
+    if len(fixed) < 40:
+        raise InputError(f"{len(fixed)} pages live through all crawls; that is too few to learn from, take at least 40")
     say("vectors and related pages")
-    times = held.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
-    crawls, recall = _crawls(held, times, protocol)
+    times = fixed.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
+    crawls, recall = _crawls(fixed, times, protocol)
     targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
-    draw = np.random.default_rng(protocol.seed).permutation(len(held))[: protocol.rows]
+    draw = np.random.default_rng(protocol.seed).permutation(len(fixed))[: protocol.rows]
     return OutlinkData(crawls, np.sort(draw), targets, protocol, recall)
 
 
-def _crawls(held: Recording, times: FloatArray, protocol: OutlinksProtocol) -> tuple[Crawls, float]:
+def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol) -> tuple[Crawls, float]:
     """Describe what the pages are about; related pages are found by the versions at the crawl before the last week."""
-    space = None if protocol.model else SemanticSpace(held, seed=protocol.seed)
-    first = sentence_vectors(held, protocol.model) if space is None else space.first()
-    texts = CrawledTexts(held, times, space) if held.tables.has("texts") and len(held.texts()) else None
+    space = None if protocol.model else SemanticSpace(recording, seed=protocol.seed)
+    first = sentence_vectors(recording, protocol.model) if space is None else space.first()
+    texts = CrawledTexts(recording, times, space) if recording.tables.has("texts") and len(recording.texts()) else None
     known = first
     if texts is not None and texts.whole is not None:
         first, known = (texts.overwrite(first, texts.whole, crawl) for crawl in (0, len(times) - 2))
@@ -173,7 +183,7 @@ def _crawls(held: Recording, times: FloatArray, protocol: OutlinksProtocol) -> t
         texts.merge = merge
     near = related(known, protocol.neighbours, seed=protocol.seed)
     trust = protocol.trusted_sites
-    crawls = Crawls(held, times, related=near, vectors=merge(first), texts=texts, trusted_sites=trust)
+    crawls = Crawls(recording, times, related=near, vectors=merge(first), texts=texts, trusted_sites=trust)
     return crawls, near.recall
 
 

@@ -21,19 +21,21 @@ TARGETS = ("LCR", "NL", "NNL")
 
 def table2(experiment: OutlinksExperiment) -> Table:
     """Mean and deviation of the number of new links."""
-    held = experiment.statistics
+    statistics = experiment.statistics
     rows = [
         [
             f"week {week + 1}",
-            *(f"{value[sort, week]:.3f}" for sort in range(3) for value in (held.mean, held.deviation)),
+            *(f"{value[sort, week]:.3f}" for sort in range(3) for value in (statistics.mean, statistics.deviation)),
         ]
-        + [f"{held.gaining[at, week]:.2%}" for at in range(2)]
-        for week in range(held.mean.shape[1])
+        + [f"{statistics.gaining[at, week]:.2%}" for at in range(2)]
+        for week in range(statistics.mean.shape[1])
     ]
     heads = [
         "", "total μ", "σ", "internal μ", "σ", "external μ", "σ", "gain internal", "gain external"
     ]  # fmt: skip
-    return Table(heads, rows, f"{held.pages:,} pages; {held.external_share:.0%} of the new links are external.")
+    return Table(
+        heads, rows, f"{statistics.pages:,} pages; {statistics.external_share:.0%} of the new links are external."
+    )
 
 
 PAPER_STATIC = {
@@ -88,15 +90,17 @@ def table3(experiment: OutlinksExperiment) -> Table:
 
 def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
     """Spearman's rho with the targets and the area under Precision@k%."""
-    held = experiment.rankings[where]
-    values = np.array([[*(ranking.rho[target] for target in TARGETS), ranking.area, ranking.found] for ranking in held])
+    rankings = experiment.rankings[where]
+    values = np.array(
+        [[*(ranking.rho[target] for target in TARGETS), ranking.area, ranking.found] for ranking in rankings]
+    )
     ranked = np.where(np.isnan(values), -np.inf, values)
-    own_history = [at for at, ranking in enumerate(held) if ranking.name in ("NNL-Av", "NNL-Pr")]
+    own_history = [at for at, ranking in enumerate(rankings) if ranking.name in ("NNL-Av", "NNL-Pr")]
     ranked[own_history, 0] = -np.inf  # they hold a part of the link change rate itself
     best = frozenset((int(np.argmax(ranked[:, c])), c + 1) for c in range(5))
     rows = [
         [r.name, *(_cell(value) for value in row), PAPER_RHO.get((where, r.name), "")]
-        for r, row in zip(held, values, strict=True)
+        for r, row in zip(rankings, values, strict=True)
     ]
     note = (
         "NNL-Av and the models of NL and NNL know most of the page's own weeks, which the link change rate is made of."
@@ -108,11 +112,11 @@ def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
 
 def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
     """Return everything measured as plain values."""
-    held, protocol = experiment.statistics, experiment.ground.protocol
+    statistics, protocol = experiment.statistics, experiment.ground.protocol
     return {
         "command": command,
         "data": experiment.name,
-        "pages": held.pages,
+        "pages": statistics.pages,
         "rows": len(experiment.ground.pages),
         "related_recall": round(experiment.ground.recall, 4),
         "protocol": {
@@ -120,23 +124,25 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
             for name in ("weeks", "rows", "repeats", "trees", "tune", "folds", "histories", "neighbours", "seed")
         },
         "ngboost": "NNL-NGB" in {r.name for r in experiment.rankings[WHERE[0]]},
-        "domains": held.domains,
+        "domains": statistics.domains,
         "groups": {
-            where: {"sizes": held.sizes[where].tolist(), "flows": held.flows[where].tolist()} for where in WHERE
-        },
-        "tails": {
-            where: [{"links": c.tolist(), "share": s.round(6).tolist()} for c, s in held.tails[where]]
+            where: {"sizes": statistics.sizes[where].tolist(), "flows": statistics.flows[where].tolist()}
             for where in WHERE
         },
-        "busiest": {"pages": held.busiest[0], "links": held.busiest[1].tolist()},
+        "tails": {
+            where: [{"links": c.tolist(), "share": s.round(6).tolist()} for c, s in statistics.tails[where]]
+            for where in WHERE
+        },
+        "busiest": {"pages": statistics.busiest[0], "links": statistics.busiest[1].tolist()},
         "correlations": {"features": experiment.correlations[0], "rho": experiment.correlations[1].round(4).tolist()},
-        "new_links": {"mean": held.mean.round(5).tolist(), "deviation": held.deviation.round(4).tolist()},
-        "gaining": held.gaining.round(6).tolist(),
-        "change_rates": {where: held.rates[where].tolist() for where in WHERE},
+        "new_links": {"mean": statistics.mean.round(5).tolist(), "deviation": statistics.deviation.round(4).tolist()},
+        "gaining": statistics.gaining.round(6).tolist(),
+        "change_rates": {where: statistics.rates[where].tolist() for where in WHERE},
         "static": {where: {s.name: _score(s) for s in experiment.static[where]} for where in WHERE},
         "static_importance": {where: experiment.static_importance[where].features for where in WHERE},
         "history": {where: {s.name: _score(s) for s in experiment.history[where]} for where in WHERE},
         "history_importance": {where: experiment.history_importance[where].features for where in WHERE},
+        "place_of_related_change_rate": {where: experiment.history_importance[where].related_place for where in WHERE},
         "rankings": {
             where: {
                 r.name: {
@@ -155,18 +161,13 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
 
 
 def _score(score: Scores) -> dict[str, Any]:
-    tuned = {learner: [vars(options) for options in held] for learner, held in score.options.items()}
+    tuned = {learner: [vars(options) for options in each] for learner, each in score.options.items()}
     return {**score.values, "repeats": score.repeats, "learners": list(score.learners), "tuned": tuned}
 
 
-def _verdicts(experiment: OutlinksExperiment) -> dict[str, dict[str, bool | None]]:
-    """Claim -> sort of links -> whether it holds; null where that cannot be said."""
-    found: dict[str, dict[str, bool | None]] = {}
-    for where in WHERE:
-        for finding in findings(experiment, where):
-            known = finding.verdict != "too small to judge"
-            found.setdefault(finding.claim, {})[where] = finding.holds if known else None
-    return found
+def _verdicts(experiment: OutlinksExperiment) -> list[dict[str, Any]]:
+    """Every claim with its verdict and what was seen, by sort of links."""
+    return [{"links": where, **finding.to_dict()} for where in WHERE for finding in findings(experiment, where)]
 
 
 class OutlinksReport(PaperReport[OutlinksExperiment]):
@@ -199,20 +200,33 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
         """Everything measured."""
         return results(self.results, command)
 
+    def lacking(self) -> list[str]:
+        """What the recording lacks, and what follows for the experiment."""
+        ground, lines = self.results.ground, list[str]()
+        if not ground.has_words:
+            lines.append("No words are recorded: no page has related pages, and nothing is said of looking around.")
+        if not ground.has_links:
+            lines.append(
+                "No links are recorded, only their numbers: a link that comes back counts again; inlinks, PageRank and "
+                "TrustRank are unknown."
+            )
+        return lines
+
     def intro(self) -> list[str]:
-        """Say in one line what was done."""
+        """What was done, in one line, and what could not be."""
         protocol, ground = self.results.ground.protocol, self.results.ground
         tuned = f"tuned by {protocol.folds}-fold cross-validation" if protocol.tune else "not tuned"
         trees = f"{protocol.trees} trees" if protocol.trees else "200 to 500 trees"
         natural = "NNL-NGB" in {ranking.name for ranking in self.results.rankings[WHERE[0]]}
-        said = [
+        lines = [
             f"{self.results.statistics.pages:,} pages that live through {protocol.weeks + 1} weekly crawls; learners "
             f"see {len(ground.pages):,} of them, a quarter held out, {protocol.repeats} draws, {trees}, {tuned}; "
             f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}."
         ]
+        lines += self.lacking()
         if not natural:
-            said.append("NGBoost was left out (it is the extra `ngboost`); NNL-Poisson predicts the same mean.")
-        return said
+            lines.append("NGBoost was left out (it is the extra `ngboost`); NNL-Poisson predicts the same mean.")
+        return lines
 
 
 def _cell(value: float) -> str:

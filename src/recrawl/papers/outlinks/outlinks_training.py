@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray, PageIds
-from recrawl.papers.outlinks.link_learners import Model, Options, cross_validate, grid, train
+from recrawl.features.link_learners import Model, Options, cross_validate, grid, train
 from recrawl.papers.outlinks.taxonomy import Feature, matrix
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from recrawl.memory import Memory
 from recrawl.policies.classical.allocation import Allocation, harmonic_rates, periodic_rates, plan_states, poisson_rates
 from recrawl.policies.classical.estimators import RATES, RateName
 from recrawl.policies.classical.gaps import PSEUDO_DAYS, GapLog
+from recrawl.policies.learned.shared_rates import SharedRates
 from recrawl.policies.selection import top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
@@ -83,8 +84,8 @@ class Planned(Named):
 
 
 @policies.add("lambdacrawl", formula="t rho, rho=(-D+sqrt(D^2+4mu D/L))/2", source="Kolobov et al. 2019")
-def _lambdacrawl(setting: Setting, pseudo: Days = PSEUDO_DAYS) -> Policy:
-    return Planned(Likeliest(pseudo), harmonic_rates)
+def _lambdacrawl(setting: Setting, pseudo: Days = PSEUDO_DAYS, rate: Literal["gaps", "shared"] = "gaps") -> Policy:
+    return Planned(_rates(rate, pseudo, setting.seed), harmonic_rates)
 
 
 @policies.add(
@@ -95,8 +96,14 @@ def _lambdacrawl(setting: Setting, pseudo: Days = PSEUDO_DAYS) -> Policy:
 def _freshness_optimal(
     setting: Setting,
     form: Literal["periodic", "poisson"] = "periodic",
-    rate: Literal[RateName, "gaps"] = "gaps",
+    rate: Literal[RateName, "gaps", "shared"] = "gaps",
     pseudo: Days = PSEUDO_DAYS,
 ) -> Policy:
-    rates = Likeliest(pseudo) if rate == "gaps" else Remembered(RATES[rate])
-    return Planned(rates, periodic_rates if form == "periodic" else poisson_rates)
+    return Planned(_rates(rate, pseudo, setting.seed), periodic_rates if form == "periodic" else poisson_rates)
+
+
+def _rates(name: Literal[RateName, "gaps", "shared"], pseudo: float, seed: int) -> VisitRates:
+    """Return the estimator of that name: the likeliest rates, the shared posterior of `learned`, or a classical one."""
+    if name == "shared":
+        return SharedRates(seed)
+    return Likeliest(pseudo) if name == "gaps" else Remembered(RATES[name])

@@ -1,4 +1,4 @@
-"""A score formula with what it needs to be used: saved as JSON, checked when loaded, evaluated over a memory.
+"""Score formulas as policies: saved as JSON, checked when loaded, evaluated over a memory.
 
     {"format": "recrawl-formula", "version": 1, "text": "t * CG**2.72",
      "terminals": "all", "over": "visits", "form": "rate", "depth": 3, "hash": "...",
@@ -47,14 +47,14 @@ class Formula:
     @property
     def terminals(self) -> str:
         """The smallest set that has all terminals of the formula."""
-        return next(name for name, held in SETS.items() if set(self.expression.terminals) <= set(held))
+        return next(name for name, terminals in SETS.items() if set(self.expression.terminals) <= set(terminals))
 
     def __str__(self) -> str:
         return str(self.expression)
 
     def to_json(self) -> str:
-        """Write the formula down."""
-        held = {
+        """Return the formula as JSON."""
+        content = {
             "format": FORMAT,
             "version": VERSION,
             "text": str(self),
@@ -66,14 +66,14 @@ class Formula:
             "nodes": _nodes(self.expression.tree),
             "about": self.about,
         }
-        return json.dumps(held, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 class FormulaScorer:
     """Scores pages by a formula."""
 
     def __init__(self, formula: Formula, directory: IntArray | None = None) -> None:
-        """Score by this formula; who knows the pages' directories already may give them."""
+        """Score by this formula; `directory` saves computing the pages' directories again."""
         self.formula = formula
         self._stack = new_stack()
         self._directory: IntArray = np.empty(0, dtype=np.int64) if directory is None else directory
@@ -83,15 +83,15 @@ class FormulaScorer:
         used = self.formula.expression.terminals
         if "dir" in used and len(self._directory) != len(memory):
             self._directory = directories(memory)
-        held = columns(memory, used, at, self.formula.over, self._directory, self.formula.form)
-        return evaluate(self.formula.expression, held, self._stack)
+        rows = columns(memory, used, at, self.formula.over, self._directory, self.formula.form)
+        return evaluate(self.formula.expression, rows, self._stack)
 
 
-def evaluate(expression: Expression, held: FloatArray, stack: FloatArray | None = None) -> FloatArray:
+def evaluate(expression: Expression, rows: FloatArray, stack: FloatArray | None = None) -> FloatArray:
     """Evaluate an expression over the terminals' columns, one line each."""
-    out = np.empty(held.shape[1])
+    out = np.empty(rows.shape[1])
     room = new_stack() if stack is None else stack
-    run(expression.code, expression.value, len(expression), held, held.shape[1], room, out)
+    run(expression.code, expression.value, len(expression), rows, rows.shape[1], room, out)
     return out
 
 
@@ -110,37 +110,37 @@ def load_formula(name: str | Path, form: str = "") -> Formula:
         raise InputError(
             f"{path} is no file, nor one of the formulas {', '.join(list(NAMED)[:5])}, ... (Table 4: all-ndcg-1)"
         ) from None
-    except (OSError, UnicodeDecodeError) as wrong:
-        raise InputError(f"{path} cannot be read: {getattr(wrong, 'strerror', None) or 'not a text file'}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'not a text file'}") from None
     try:
         found = parse_formula(text)
-    except InputError as wrong:
-        raise InputError(f"{path}: {wrong}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     return replace(found, form=form) if form else found
 
 
 def parse_formula(text: str) -> Formula:
     """Read and check a formula's JSON; InputError says in one line what is wrong."""
     try:
-        held = json.loads(text)
+        content = json.loads(text)
     except (ValueError, RecursionError):
         raise InputError("not a JSON file") from None
-    if not isinstance(held, dict) or held.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f"not a formula: 'format' must be {FORMAT!r}")
-    if held.get("version") != VERSION:
+    if content.get("version") != VERSION:
         raise InputError(
-            f"version {held.get('version')!r} of the formula format is not known; this is version {VERSION}"
+            f"version {content.get('version')!r} of the formula format is not known; this is version {VERSION}"
         )
-    over = held.get("over", "visits")
+    over = content.get("over", "visits")
     if over not in OVER:
         raise InputError(f"'over' must be one of {', '.join(OVER)}, not {over!r}")
-    form = held.get("form", "chance")
+    form = content.get("form", "chance")
     if form not in FORMS:
         raise InputError(f"'form' must be one of {', '.join(FORMS)}, not {form!r}")
-    expression = Expression.of(_tree(held.get("nodes")))
-    if held.get("hash", expression.digest) != expression.digest:
+    expression = Expression.of(_tree(content.get("nodes")))
+    if content.get("hash", expression.digest) != expression.digest:
         raise InputError("the hash does not fit the nodes: the file is damaged (or edited: then leave out 'hash')")
-    about = held.get("about", {})
+    about = content.get("about", {})
     return Formula(expression, over, about if isinstance(about, dict) else {}, form)
 
 
@@ -159,7 +159,7 @@ def _nodes(tree: Tree) -> list[dict[str, Any]]:
 
 
 def _tree(nodes: object) -> Tree:
-    """Build the tree of a list of nodes, none of which may be used twice or left over."""
+    """Build the tree of a list of nodes; each must be used exactly once."""
     if not isinstance(nodes, list) or not nodes:
         raise InputError("'nodes' must be a list with at least one node")
     if len(nodes) > MAX_NODES:

@@ -119,7 +119,7 @@ def _share_of(memory: Memory, group: IntArray) -> FloatArray:
 
 @kernel
 def _share(group: IntArray, n: IntArray, ring: Any, last_cycle: IntArray, cycle: int) -> FloatArray:
-    """Each page's latest visit, weighted by FORGET**t; groups with few visits are shrunk to the overall share."""
+    """Share of changes per group at the latest visits, weighted by FORGET**t and shrunk to the overall share."""
     groups = 0
     for g in group:
         groups = max(groups, g + 1)

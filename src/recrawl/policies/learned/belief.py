@@ -35,13 +35,13 @@ EARLY = 6  # first cycles, in each of which the model is trained anew: most of i
 class Belief:
     """The chance of a change of every page, with its history, groups, prior and model."""
 
-    def __init__(self, seed: int, every: int) -> None:
-        """Start with nothing known; the model is trained every so many cycles."""
+    def __init__(self, seed: int, every: int, *, trees: bool = True) -> None:
+        """Start with nothing known; the model is trained every so many cycles, without `trees` never."""
         self.places, self.history, self.evidence = Places(), History(), Evidence()
         self.prior = Prior()
         self.hazard = Hazard(FEATURES, seed)
         self.links = LinkYield()
-        self.every = every
+        self.every, self.trees = every, trees
         self.cycle = 0
         self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
         self._tie: TieArray = np.empty(0, dtype=np.uint64)
@@ -70,7 +70,8 @@ class Belief:
         self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]), self.cycle)
         self.surprise = np.zeros(len(self.evidence.groups))
         self.prior.refit(self.places, self.evidence, self.history, self.cycle)
-        if self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY:
+        due = self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY
+        if self.trees and due:
             self.hazard.fit(self.cycle)
 
     def _paths(self) -> npt.NDArray[np.object_] | None:
@@ -159,6 +160,15 @@ class Belief:
 
     def _take_in(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
         """Learn from visits and update the history; without `expected` they are a warm-up, without predictions."""
+        if self.trees:
+            self._train_on(pages, changed, expected)
+        gap = (self.cycle - self.history.last[pages]).astype(np.float64)
+        self.evidence.update(pages, self.places.ids, changed, gap, self.cycle)
+        self.history.update(pages, changed, self.cycle)
+        self._regroup(pages)
+
+    def _train_on(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
+        """Keep visits as training rows described by what was known before them, and record where they surprise."""
         rows, prior = self.describe(pages)
         kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
         if expected is None and len(pages) * WARM_CHUNKS > WARM_ROWS:
@@ -170,7 +180,3 @@ class Belief:
         np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
         if expected is not None:
             self.hazard.judge(rows, prior, changed, weight)
-        gap = (self.cycle - self.history.last[pages]).astype(np.float64)
-        self.evidence.update(pages, self.places.ids, changed, gap, self.cycle)
-        self.history.update(pages, changed, self.cycle)
-        self._regroup(pages)

@@ -5,7 +5,8 @@ rounds before, have shown (belief.py); a round takes only so many pages of one s
 have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
 first round scores every page; later ones score the best candidates again, and the pages of groups in which more
 changed than was expected. A share of the budget scouts groups that the scores leave out (scouts.py), before all
-else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring.
+else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring. Sites on which less is
+found than the longest unvisited first would find get visits of their own (floor.py).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
+from recrawl.policies.learned.floor import Floor
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
@@ -47,6 +49,7 @@ class Learned(Named):
     rounds: int = 8
     every: int = 3  # cycles between trainings
     explore: float = 0.05  # least share of the budget for scouts
+    floor: float = 1.0  # share, per site, of what the oldest-first rule would find, that is aimed at; 0: no promise
     wait: int = 0  # most cycles between visits to a page, whatever its score, if the budget allows it; 0: no limit
     remembers_choices: ClassVar[bool] = True  # who was scouted and chosen last decides how much is scouted
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
@@ -54,6 +57,7 @@ class Learned(Named):
 
     def __post_init__(self) -> None:
         self.scouting = Scouting(self.explore)
+        self.promise = Floor(self.floor)
         self.belief = Belief(self.seed, self.every)
         self._importance: FloatArray | None = None
         self._round = 0
@@ -129,7 +133,21 @@ class Learned(Named):
             self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
             return taken
         sent = self._choose_scouts(memory, taken, size)
+        sent = np.concatenate([sent, self._owed(memory, sent, size - len(sent))])
+        taken = taken[~np.isin(taken, sent)]
         return np.concatenate([taken[: size - len(sent)], sent])
+
+    def _owed(self, memory: Memory, sent: PageIds, room: int) -> PageIds:
+        """Return the pages that are visited for the promise per site."""
+        if not self.floor:
+            return NO_PAGES
+        may = memory.eligible() & self.belief.held(memory)
+        may[sent] = False
+        waited = (self.belief.cycle - self.belief.history.last[: len(memory)]).astype(np.float64)
+        pages, chance = np.flatnonzero(may), self._score[: len(memory)]
+        return self.promise.choose(
+            pages, memory.site, chance, waited, memory.tie, self._budget, room, self.belief.cycle
+        )
 
     def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
         """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
@@ -160,6 +178,7 @@ class Learned(Named):
             self.belief.meet(memory)
         self.belief.learn(visits, self._score)
         self.scouting.observe(visits)
+        self.promise.learn(memory.site, visits)
 
     def begin(self, memory: Memory, at: float) -> None:
         """Place pages that have become known, and begin the cycle."""
@@ -174,7 +193,7 @@ class Learned(Named):
     @property
     def notes(self) -> tuple[str, ...]:
         """What exploring has cost and brought."""
-        return (str(self.scouting),) if self.scouting.visits else ()
+        return tuple(str(part) for part in (self.scouting, self.promise) if part.visits)
 
     # -- explaining ------------------------------------------------------------------------------------------------
 
@@ -197,8 +216,14 @@ class Learned(Named):
     "learned", formula="chance of a change, learnt from own visits, neighbours and this cycle", source="recrawl"
 )
 def _learned(
-    setting: Setting, objective: str = "changes", rounds: int = 8, every: int = 3, explore: float = 0.05, wait: int = 0
+    setting: Setting,
+    objective: str = "changes",
+    rounds: int = 8,
+    every: int = 3,
+    explore: float = 0.05,
+    floor: float = 1.0,
+    wait: int = 0,
 ) -> Policy:
-    if rounds < 1 or every < 1 or wait < 0 or not 0 <= explore <= 1:
-        raise ValueError("rounds and every are at least 1, wait at least 0, explore between 0 and 1")
-    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, wait)
+    if rounds < 1 or every < 1 or wait < 0 or floor < 0 or not 0 <= explore <= 1:
+        raise ValueError("rounds and every are at least 1, wait and floor at least 0, explore between 0 and 1")
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, floor, wait)

@@ -56,8 +56,10 @@ class History:
 
         A change in a gap of g cycles has the likelihood 1 - exp(-r g) under the rate r, none exp(-r g).
         """
-        seen = np.outer(cycle - self.last[pages], RATES)
-        self.likelihood[pages] += np.where(changed[:, None], np.log(-np.expm1(-np.maximum(seen, 1e-9))), -seen)
+        gap = cycle - self.last[pages]
+        seen = np.outer(np.arange(int(gap.max(initial=0)) + 1), RATES)  # few gaps, many visits
+        one = np.stack([-seen, np.log(-np.expm1(-np.maximum(seen, 1e-9)))])
+        self.likelihood[pages] += one[changed.astype(np.int64), gap]
         self.before[pages] = self.last[pages]
         self.last[pages] = cycle
         self.visits[pages] += 1

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import IntArray, PageIds, grown
+from recrawl.first_visits import form_of
 from recrawl.hashing import mix
 from recrawl.policies.learned.page_history import History
 from recrawl.urls.urlindex import UrlIndex
@@ -31,10 +32,6 @@ PLACED = COHORT  # how many of them a page's address decides
 PLACED_AT_ONCE = 50_000  # pages
 
 _INDEX = re.compile(r"/?_?(?:index|readme)\.[a-z]+$", re.I)
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_NUMBER = re.compile(r"v?[\d._-]+", re.I)  # days, dates, versions
-_DATED = re.compile(r"(?:19|20)\d\d-\d\d-\d\d")
-_ENDING = re.compile(r"[a-z]{1,8}", re.I)
 
 
 class Places:
@@ -43,9 +40,19 @@ class Places:
     def __init__(self) -> None:
         self.ids: npt.NDArray[np.int32] = np.empty((0, len(LEVELS)), dtype=np.int32)
         self._known = UrlIndex()  # by a hash of level, site and key: names are not kept, there may be millions
+        self._given = 0
+
+    @classmethod
+    def of(cls, groups: npt.NDArray[np.int32], count: int) -> Places:
+        """Return places whose groups by address are known: `count` in all, PLACED for each page."""
+        places = cls()
+        places.ids = np.full((len(groups), len(LEVELS)), -1, dtype=np.int32)
+        places.ids[:, :PLACED] = groups
+        places._given = count
+        return places
 
     def __len__(self) -> int:
-        return len(self._known)
+        return self._given + len(self._known)
 
     def missing(self, pages: PageIds) -> PageIds:
         """Return those of the pages that are not placed yet."""
@@ -70,7 +77,7 @@ class Places:
         keys = self.ids[pages, SITE].astype(np.int64) << 32 | (history.last_change[pages] + 1).astype(np.int64)
         found, where = np.unique(keys, return_inverse=True)
         groups, _ = self._known.add(mix(found, COHORT))
-        self.ids[pages, COHORT] = groups[where]
+        self.ids[pages, COHORT] = self._given + groups[where]
 
 
 def group_names(path: str) -> list[str]:
@@ -83,20 +90,8 @@ def _keys(path: str) -> tuple[str, ...]:
     """Return the page's key at each level."""
     parts = (_INDEX.sub("", path) or path).lstrip("/").split("/")
     directories, name = parts[:-1], parts[-1]
-    shape = "/".join(_form(part) for part in parts)
+    shape = "/".join(form_of(part) for part in parts)
     return "", "/".join(directories[:2]), "/".join(directories[:-1]), "/".join(directories), name, shape
-
-
-def _form(part: str) -> str:
-    """Return what sort of word a part of a path is, with its ending: year, number, dated or word."""
-    stem, dot, ending = part.rpartition(".")
-    if not dot or not _ENDING.fullmatch(ending):
-        stem, dot, ending = part, "", ""
-    if _YEAR.fullmatch(stem):
-        return "year" + dot + ending
-    if _NUMBER.fullmatch(stem):
-        return "number" + dot + ending
-    return ("dated" if _DATED.match(stem) else "word") + dot + ending
 
 
 def _name(level: int, key: str) -> str:

@@ -68,7 +68,7 @@ class Prior:
             return
         sample = visited[:: max(1, len(visited) // PAGES)]
         strength = min((loss, s) for loss, (a, s) in zip(self._loss, GRID, strict=True) if a == FITTED)[1]
-        means = _paces(sample, places.ids, evidence.groups, evidence.base, strength, cycle)
+        means = paces(sample, places.ids, evidence.groups, evidence.base, strength, cycle)
         self.rates.fit(sample, means, history.likelihood)
 
     def fit(
@@ -82,7 +82,7 @@ class Prior:
             return  # without any difference between pages, all parameters are equal
         self._loss *= FADE
         for i, options in enumerate(GRID):
-            self._loss[i] += _loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
+            self._loss[i] += loss_of_order(self._given(options, pages, places, evidence, history, cycle), changed)
         self.shape, self.strength = GRID[int(np.argmin(self._loss + self._handicap))]
 
     def _given(
@@ -95,15 +95,16 @@ class Prior:
         cycle: int,
     ) -> FloatArray:
         shape, strength = options
-        mean = _paces(pages, places.ids, evidence.groups, evidence.base, strength, cycle)
+        mean = paces(pages, places.ids, evidence.groups, evidence.base, strength, cycle)
         if shape == FITTED:
             mean = self.rates.scaled(mean)
         table = self.rates.tilts, self.rates.log_means
-        return np.asarray(_chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
+        return np.asarray(chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
 
 
 @kernel
-def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float, cycle: int) -> FloatArray:
+def paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, strength: float, cycle: int) -> FloatArray:
+    """Return the pace of each page's surroundings: m of the module, shrunk from place to place."""
     out = np.empty(len(pages))
     for i in range(len(pages)):
         rate = base
@@ -114,7 +115,7 @@ def _paces(pages: PageIds, ids: IntArray, groups: FloatArray, base: float, stren
 
 
 @kernel
-def _chances(
+def chances(
     pages: PageIds,
     mean: FloatArray,
     shape: float,
@@ -124,6 +125,7 @@ def _chances(
     last: IntArray,
     likelihood: npt.NDArray[np.float32],
 ) -> FloatArray:
+    """Return p0 of pages whose surroundings have these paces; `shape` 0 is the fitted distribution."""
     out = np.empty(len(pages))
     log_weight = np.empty(len(RATES))
     for i in range(len(pages)):
@@ -147,7 +149,8 @@ def _chances(
 
 
 @kernel
-def _loss_of_order(p: FloatArray, changed: BoolArray) -> float:
+def loss_of_order(p: FloatArray, changed: BoolArray) -> float:
+    """Return the log-loss of a round after the shift and stretch that suit it best."""
     p = np.minimum(np.maximum(p, 1e-6), 1.0 - 1e-6)
     log_odds = np.log(p / (1.0 - p))
     shift = stretch = 0.0

@@ -113,7 +113,7 @@ def scouts(
     for level in range(groups.shape[1]):
         asked = np.zeros(len(quiet), dtype=np.bool_)
         asked[groups[taken, level]] = True
-        page, size = _longest_waiting(pages, groups[:, level], last, tie, asked)
+        page, size = longest_waiting(pages, groups[:, level], last, tie, asked)
         some = np.flatnonzero((size > 0) & (quiet >= QUIET))
         found.append(page[some])
         worth.append(size[some] ** power * quiet[some])
@@ -124,7 +124,7 @@ def scouts(
 
 
 @kernel
-def _longest_waiting(
+def longest_waiting(
     pages: PageIds, group: IntArray, last: IntArray, tie: TieArray, asked: BoolArray
 ) -> tuple[PageIds, npt.NDArray[np.int64]]:
     """Return the page with the earliest last visit of each group that is not visited, and the group's size."""

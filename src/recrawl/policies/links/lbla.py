@@ -6,17 +6,30 @@ The models are trained anew every few cycles, on the crawl's own visits. Related
 hand, and again when these have grown by a quarter. A share of the budget goes to the longest unvisited pages.
 
 With an objective other than new links the chance of a change is learnt from the same features (hazard.py).
+
+The default is not one of the paper's rankings: it starts from a shrunken rate, so that it works from the first cycle.
+`target` and `learner` make it one (link_forecast.py); `links` counts internal or external links alone, as the paper:
+
+    lbla(target=lcr, learner=et)        LCR-ET, look around only
+    lbla(target=nl, learner=et)         NL-ET, and pnl for PNL-ET
+    lbla(target=nnl, learner=et)        NNL-ET
+    lbla(learner=ngb)                   NNL-NGB, natural gradient boosting (the extra `ngboost`)
+    lbla(target=pnl, learner=lgbm)      the paper's other classifier; of numbers, histogram gradient boosting
 """
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, uniform
+from recrawl.features.link_learners import has_ngboost
 from recrawl.features.related import NONE, Related, related
 from recrawl.memory import Memory
 from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.objectives import Objective, parse_objective
+from recrawl.policies.links.link_forecast import Learner, LinkForecast, Target
 from recrawl.policies.links.linkhistory import FEATURES, Rows
 from recrawl.policies.links.linkmean import LinkMean
 from recrawl.policies.links.linkrates import LinkWatcher
@@ -36,14 +49,22 @@ CHANGE = FEATURES.index("related: content change rate")
 class Lbla(LinkWatcher):
     """The policy of the module; its parameters are listed by `recrawl policies`."""
 
-    def __init__(self, objective: Objective, seed: int, every: int, explore: float) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        objective: Objective,
+        seed: int,
+        every: int,
+        explore: float,
+        forecast: LinkForecast | None = None,
+        counted: tuple[bool, bool] = (True, True),
+    ) -> None:
+        super().__init__(counted)
         self.objective = objective
         self.every = every
         self.explore = explore
         self.seed = seed
         self.notes: tuple[str, ...] = ()
-        self.mean = LinkMean(seed)
+        self.mean: LinkMean | LinkForecast = forecast or LinkMean(seed)
         self.hazard = Hazard(FEATURES, seed)
         self._links_only = all(name == "links" for name, _ in objective.weights)
         self._related: Related | None = None
@@ -67,7 +88,8 @@ class Lbla(LinkWatcher):
         """Learn from visits, described by the state before them (prequential)."""
         compared = visits.outcome < Outcome.FIRST
         pages, changed = visits.pages[compared], visits.changed[compared]
-        links = (visits.new_internal + visits.new_external)[compared].astype(np.float64)
+        sorts = np.column_stack([visits.new_internal, visits.new_external])[compared]
+        links = (sorts * self.history.counted).sum(axis=1).astype(np.float64)
         kept, weight = self._sampled(pages, (links > 0) | changed)
         some = pages[kept]
         self.mean.learn(self._rows[some], self._priors[0][some], links[kept], weight, self.cycle)
@@ -116,7 +138,7 @@ class Lbla(LinkWatcher):
     def _expected_links(self, memory: Memory) -> FloatArray:
         """Return mu0: the own rate, shrunk to the related pages' rate, itself shrunk to that of all pages."""
         watched = self.history.watched[: len(memory)]
-        total = memory.new_links.sum(axis=1).astype(np.float64)
+        total = self.history.gained(memory).sum(axis=1).astype(np.float64)
         base = (total.sum() + 0.1) / (np.maximum(watched, 0).sum() + 10.0)
         near = self._rows[:, MEAN].sum(axis=1).astype(np.float64)
         return self._shrunk(total, near, float(base), watched)
@@ -145,10 +167,29 @@ class Lbla(LinkWatcher):
         return worth if memory.importance is None else worth * memory.importance
 
 
+COUNTED = {"both": (True, True), "internal": (True, False), "external": (False, True)}
+
+
 @policies.add(
     "lbla", formula="new links expected by own and related pages' new links", source="Dang et al. 2022, section 7"
 )
-def _lbla(setting: Setting, objective: str = "links", every: int = 3, explore: float = 0.05) -> Policy:
+def _lbla(
+    setting: Setting,
+    objective: str = "links",
+    every: int = 3,
+    explore: float = 0.05,
+    target: Target = "nnl",
+    learner: Learner = "poisson",
+    links: Literal["internal", "external", "both"] = "both",
+) -> Policy:
     if every < 1 or not 0 <= explore <= 1:
         raise ValueError("every is at least 1, explore between 0 and 1")
-    return Lbla(parse_objective(objective), setting.seed, every, explore)
+    wanted = parse_objective(objective)
+    forecast = None
+    if (target, learner) != ("nnl", "poisson"):
+        forecast = LinkForecast(target, learner, setting.seed)
+        if objective != "links":
+            raise ValueError("a target or a learner of the paper goes with objective=links alone")
+        if learner == "ngb" and not has_ngboost():
+            raise ValueError("learner=ngb needs the package ngboost: pip install 'recrawl[ngboost]'")
+    return Lbla(wanted, setting.seed, every, explore, forecast, COUNTED[links])

@@ -39,9 +39,13 @@ Rows = npt.NDArray[np.float32]
 
 
 class LinkHistory:
-    """Columns per page beside the memory; `first` is -1 for a page without a copy."""
+    """Columns per page beside the memory; `first` is -1 for a page without a copy.
 
-    def __init__(self) -> None:
+    `counted` says which sorts of links count, internal and external ones; the others are taken as if there were none.
+    """
+
+    def __init__(self, counted: tuple[bool, bool] = (True, True)) -> None:
+        self.counted = np.array(counted, dtype=np.int32)
         self.first: IntArray = np.empty(0, dtype=np.int32)  # cycle of the first copy
         self.last: IntArray = np.empty(0, dtype=np.int32)
         self.found: IntArray = np.empty(0, dtype=np.int32)  # visits that found a new link
@@ -60,11 +64,16 @@ class LinkHistory:
 
     def update(self, pages: PageIds, links: IntArray, cycle: int) -> None:
         """Record visits at which there was a copy to compare with; `links` are pages x (internal, external)."""
+        links = links * self.counted
         gap = np.maximum(cycle - self.last[pages], 1)
         self.recent[pages, 1:] = self.recent[pages, :-1]
         self.recent[pages, 0] = links / gap[:, None]
         self.last[pages] = cycle
         self.found[pages] += links.sum(axis=1) > 0
+
+    def gained(self, memory: Memory) -> IntArray:
+        """New links that count of every page so far, internal and external."""
+        return np.asarray(memory.new_links * self.counted)
 
     @property
     def watched(self) -> FloatArray:
@@ -82,7 +91,7 @@ class LinkHistory:
         with np.errstate(divide="ignore", invalid="ignore"):
             rows[:, 3] = np.where(compared, self.found[:size] / memory.n, np.nan)
             rows[:, 4] = np.where(compared, memory.changes / memory.n, np.nan)
-            rows[:, 5:7] = np.where(compared[:, None], memory.new_links / watched[:, None], np.nan)
+            rows[:, 5:7] = np.where(compared[:, None], self.gained(memory) / watched[:, None], np.nan)
         rows[:, 7:] = self.recent[:size].reshape(size, -1)
         return rows
 

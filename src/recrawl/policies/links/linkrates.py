@@ -27,8 +27,8 @@ By = Literal["nnl-av", "nnl-pr", "ccr"]
 class LinkWatcher(Named):
     """The base of policies that rank pages by their history of new links."""
 
-    def __init__(self) -> None:
-        self.history = LinkHistory()
+    def __init__(self, counted: tuple[bool, bool] = (True, True)) -> None:
+        self.history = LinkHistory(counted)
         self.cycle = 0
 
     def begin(self, memory: Memory, at: float) -> None:

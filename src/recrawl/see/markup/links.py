@@ -86,10 +86,10 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
         return NO_LINKS, False
     path = base.partition("?")[0]
     folder = _folder(path[: path.rindex("/") + 1])
-    source, said = scanned.source, scanned.said
+    source, raw_text = scanned.source, scanned.raw_text
     n, addresses, texts, left = link_texts(
         np.frombuffer(source, dtype=np.uint8),
-        np.frombuffer(said, dtype=np.uint8),
+        np.frombuffer(raw_text, dtype=np.uint8),
         scanned.anchors,
         folder.address,
         folder.lengths,
@@ -106,7 +106,7 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
         elif task == HAS_RELATION:
             nofollow[k] = _is_nofollow(source[start:end])
         else:
-            anchors[k] = _anchor(said, start, end)
+            anchors[k] = _anchor(raw_text, start, end)
     columns = LinkColumns(urls, hosts, anchors, nofollow)
     if lost or len(set(urls)) < n:
         columns = _each_once(columns)
@@ -176,8 +176,8 @@ def _parsed(target: bytes, base: Base | None) -> Place:
     return url, host_of(url)
 
 
-def _anchor(said: bytes, start: int, end: int) -> str:
-    text = plain(said[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
+def _anchor(raw_text: bytes, start: int, end: int) -> str:
+    text = plain(raw_text[start : min(end, start + 4 * MAX_ANCHOR_CHARS)])
     return " ".join(text.split())[:MAX_ANCHOR_CHARS]
 
 

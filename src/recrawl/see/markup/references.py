@@ -16,7 +16,7 @@ _MOST_KNOWN = 4_096
 
 
 class _NamedCharacters(dict[str, str]):
-    """What the references met so far stand for."""
+    """Cache of the named character references met so far."""
 
     def __missing__(self, reference: str) -> str:
         found = _decode(reference)
@@ -28,19 +28,19 @@ class _NamedCharacters(dict[str, str]):
 _KNOWN = _NamedCharacters()
 
 
-def plain(said: bytes) -> str:
+def plain(utf8: bytes) -> str:
     """Decode text and resolve its character references."""
-    text = said.decode("utf-8", "replace")
+    text = utf8.decode("utf-8", "replace")
     return _IN_TEXT.sub(lambda found: _KNOWN[found[0]], text) if "&" in text else text
 
 
-def resolved(said: bytes) -> bytes:
+def resolved(utf8: bytes) -> bytes:
     """Resolve the character references of a text in UTF-8."""
-    if b"&" not in said:
-        return said
-    out = np.empty(room_for(len(said)), dtype=np.uint8)
-    length = resolve(np.frombuffer(said, dtype=np.uint8), out)
-    return out[:length].tobytes() if length >= 0 else plain(said).encode("utf-8", "replace")
+    if b"&" not in utf8:
+        return utf8
+    out = np.empty(room_for(len(utf8)), dtype=np.uint8)
+    length = resolve(np.frombuffer(utf8, dtype=np.uint8), out)
+    return out[:length].tobytes() if length >= 0 else plain(utf8).encode("utf-8", "replace")
 
 
 def attribute(value: bytes) -> str:

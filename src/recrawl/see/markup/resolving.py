@@ -72,7 +72,7 @@ def resolve(source: ByteArray, out: ByteArray) -> int:
 
 @kernel
 def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
-    """Write the character whose number begins at i; return where both stand then, -1 if it is not ordinary."""
+    """Write the character of the numeric reference at i; return both positions after it, -1 if it is not ordinary."""
     n, code, first = len(source), 0, i
     hexadecimal = i < n and source[i] | 32 == 120
     i += hexadecimal
@@ -102,13 +102,13 @@ def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int
 
 @kernel
 def _is_ordinary(code: int) -> bool:
-    """Whether a number stands for its own character."""
+    """Whether a code point needs no replacement by the HTML standard."""
     return 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xD7FF or 0xE000 <= code <= 0xFDCF or 0xFDF0 <= code <= 0xFFFD
 
 
 @kernel
 def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
-    """Write what the name that begins at i stands for; return where both stand then, -1 if it is not ordinary."""
+    """Write the character of the named reference at i; return both positions after it, -1 if it is not ordinary."""
     value, first = FNV_START, i
     while i < len(source) and i - first <= _LONGEST_NAME and source[i] != 59:
         c = source[i]

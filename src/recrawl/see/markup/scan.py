@@ -40,7 +40,6 @@ from recrawl.see.markup.tokens import (
     find_closing,
     find_two,
     has_word,
-    is_space,
     next_attribute,
     read_name,
     read_token,
@@ -56,18 +55,20 @@ _SHORTEST_LINK = len("<a href=x>")
 META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
 _TITLE, _TITLE_END, _H1, _H1_END, _IMAGES, _TABLES = range(8, 14)
-_SPACE = np.array([is_space(c) for c in range(256)], dtype=np.int64)
+_SPACE = np.array([c in b" \t\n\f\r" for c in range(256)], dtype=np.int64)  # calls no kernel: imports stay quick
 
 
 class Scanned(NamedTuple):
     """What one pass over a page's markup found."""
 
     source: bytes
-    said: bytes  # all text, one line a block, white space collapsed, character references unresolved
+    raw_text: bytes  # all text, one line per block, white space collapsed, character references unresolved
     words: int
-    spans: list[list[int]]  # where the main content is: start and end in `said`, start and end in `source`
-    anchors: npt.NDArray[np.int32]  # a row a link: start and end of href and rel in `source`, of its text in `said`;
-    # and 1 if that text is an anchor as it stands: not long, ASCII, no character references
+    spans: list[list[int]]  # where the main content is: start and end in `raw_text`, start and end in `source`
+    # one row per link: start and end of href and rel in `source`, of its text in `raw_text`;
+    anchors: npt.NDArray[
+        np.int32
+    ]  # and 1 if that text is an anchor as it stands: not long, ASCII, no character references
     head: list[list[int]]  # of every meta, link and base tag: which, and start and end of three attributes in `source`
     title: str
     heading: str
@@ -97,16 +98,16 @@ def scan(html: bytes) -> Scanned:
     counts = np.zeros(14, dtype=np.int64)
     _scan(source, text, anchors, head, spans, counts)
     count: list[int] = counts.tolist()
-    said = text[: count[_TEXT_BYTES]].tobytes()
+    raw_text = text[: count[_TEXT_BYTES]].tobytes()
     return Scanned(
         source=html,
-        said=said,
+        raw_text=raw_text,
         words=count[_WORDS],
         spans=spans[: count[_SPANS]].tolist(),
         anchors=anchors[: count[_ANCHORS]],
         head=head[: count[_HEAD_TAGS]].tolist(),
         title=plain(html[count[_TITLE] : count[_TITLE_END]]),
-        heading=plain(said[count[_H1] : count[_H1_END]]),
+        heading=plain(raw_text[count[_H1] : count[_H1_END]]),
         scripts=count[_SCRIPTS],
         script_bytes=count[_SCRIPT_BYTES],
         capped=bool(count[_CAPPED]),
@@ -152,7 +153,7 @@ def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int
 def _note(
     source: ByteArray, i: int, end: int, row: npt.NDArray[np.int32], a: np.uint64, b: np.uint64, c: np.uint64
 ) -> None:
-    """Note where three attributes of a tag are."""
+    """Store start and end of three attributes of a tag."""
     row[1], row[2] = find_attribute(source, i, end, a)
     row[3], row[4] = find_attribute(source, i, end, b)
     row[5], row[6] = find_attribute(source, i, end, c)
@@ -293,7 +294,7 @@ def _scan(
 
 @kernel
 def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
-    """Copy text up to the next tag, white space collapsed: where both stand then, and how many words began.
+    """Copy text up to the next tag, white space collapsed; return both positions and the number of words begun.
 
     The steps are the same for every byte: a branch at the end of each word would cost more than they do.
     """
@@ -311,7 +312,7 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
 
 @kernel
 def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
-    """Note whether a link's text, without the white space around it, can be taken as it stands."""
+    """Trim a link's text; note whether it needs no further decoding."""
     start, end = row[4], row[5]
     while start < end and (text[start] == 32 or text[start] == 10):
         start += 1
@@ -328,7 +329,7 @@ def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
 
 @kernel
 def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, at: int, at_end: int, done: bool) -> int:
-    """Note a piece of main content, by its place in the text and in the source; 1 if there was one."""
+    """Store a piece of main content, as ranges of the text and of the source; return 1, or 0 for an empty piece."""
     if done or start >= end or parts == len(spans):
         return 0
     spans[parts, 0], spans[parts, 1], spans[parts, 2], spans[parts, 3] = start, end, at, at_end

@@ -1,4 +1,4 @@
-"""What is special about the names in HTML, by their hashes, for the kernel that reads markup."""
+"""Properties of HTML tag and attribute names, by hash, for the kernel that scans markup."""
 
 from __future__ import annotations
 

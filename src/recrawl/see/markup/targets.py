@@ -1,4 +1,4 @@
-"""Where links lead: the targets of a page's links, each looked at once, most of them resolved without the URL parser.
+"""Link targets of a page: deduplicated, and most of them resolved without the URL parser.
 
 A page of documentation has hundreds of links to a few dozen pages, most of them `page.html#part` or `../other.html`. A
 compiled pass cuts off fragments, finds the distinct targets and says which are plain: only characters that stand for
@@ -26,13 +26,13 @@ _PLAIN = np.array([chr(c).isascii() and (chr(c).isalnum() or chr(c) in "_~-") fo
 
 @kernel
 def link_texts(
-    source: ByteArray, said: ByteArray, links: Rows, folder: ByteArray, lengths: Rows
+    source: ByteArray, raw_text: ByteArray, links: Rows, folder: ByteArray, lengths: Rows
 ) -> tuple[int, ByteArray, ByteArray, Rows]:
     """Return how many distinct targets there are, their addresses, their anchors, and what is left to do.
 
     Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of each folder above
     it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the
-    address, the anchor or the relation is to be read there, in `source` or, for anchors, in `said`.
+    address, the anchor or the relation is to be read there, in `source` or, for anchors, in `raw_text`.
     """
     found = distinct(source, links)
     n, highest = found.shape[1], len(lengths) - 1
@@ -52,7 +52,7 @@ def link_texts(
             u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
             u = _copy(source, found[1, k], found[2, k], urls, u)
         if row[6]:
-            a = _copy(said, row[4], row[5], anchors, a)
+            a = _copy(raw_text, row[4], row[5], anchors, a)
         else:
             left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_TIDYING, k, row[4], row[5]
             m += 1

@@ -1,9 +1,17 @@
 // Live numbers and charts. Everything else is plain HTML, and works without this.
 "use strict";
 const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const shown = (_, value) => value == null ? "" : value.toLocaleString("en");
+const clock = (second) => uPlot.tzDate(new Date(second * 1e3), "Etc/UTC");
+const written = (second, form) => uPlot.fmtDate(form)(clock(second));
+const dated = (_, second) => second == null ? "" : written(second, "{YYYY}-{MM}-{DD} {HH}:{mm}");
+const tick = (step) => step >= 86400 ? "{YYYY}-{MM}-{DD}" : step >= 60 ? "{MM}-{DD} {HH}:{mm}" : "{HH}:{mm}:{ss}";
+const DATES = { space: 76, values: (_, splits, __, ___, step) => splits.map((one) => written(one, tick(step))) };
+const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000];
 const COLOURS = ["#2f7fc8", "#2f9e6e", "#e0762f", "#8a68c0", "#c94f62"];
 
-// <figure class="chart" data-chart="URL">: {"x": [...], "time": true, "series": [{"name", "values"}], "unit": ""}
+// <figure class="chart" data-chart="URL">: {"x": [...], "time": true, "label", "series": [{"name", "values", "hidden"}]}
+// Times come as the clocks of the crawl's machine show them, so they are drawn as they are, in no zone of the browser's.
 async function draw(figure) {
   const answer = await fetch(figure.dataset.chart, { credentials: "same-origin" });
   if (!answer.ok) return;
@@ -13,11 +21,11 @@ async function draw(figure) {
   const size = () => ({ width: Math.max(260, figure.clientWidth - 28), height: 220 });
   const axis = { stroke: ink("--soft"), grid: { stroke: ink("--grid"), width: 1 }, ticks: { stroke: ink("--grid") }, size: 62 };
   const plot = new uPlot({
-    ...size(), legend: { live: true }, cursor: { drag: { x: false, y: false } },
+    ...size(), tzDate: clock, legend: { live: true }, cursor: { drag: { x: false, y: false } },
     scales: { x: { time: data.time }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
-    axes: [{ ...axis, size: 40 }, axis],
-    series: [{ label: data.time ? "time" : data.label }].concat(data.series.map((one, i) => ({
-      label: one.name, stroke: COLOURS[i % COLOURS.length], width: 2, points: { show: data.x.length < 40 } }))),
+    axes: [{ ...axis, size: 40, ...(data.time ? DATES : data.x.every(Number.isInteger) ? { incrs: WHOLE } : {}) }, axis],
+    series: [{ label: data.label, value: data.time ? dated : shown }].concat(data.series.map((one, i) => ({
+      label: one.name, show: !one.hidden, value: shown, stroke: COLOURS[i % COLOURS.length], width: 2, points: { show: data.x.length < 40 } }))),
   }, [data.x].concat(data.series.map((one) => one.values)), box);
   new ResizeObserver(() => plot.setSize(size())).observe(figure);
 }

@@ -110,7 +110,7 @@ def draw_pages(preset: Preset, sites: Sites, mixture: FloatArray, days: float, r
     site = np.repeat(np.arange(len(sites), dtype=np.int32), sites.size)
     pages = len(site)
     sorts = len(preset.populations)
-    own_topic = rng.random(pages) < 0.7
+    own_topic = rng.random(pages) < preset.on_topic
     topic = np.where(own_topic, sites.topic[site], rng.integers(len(TOPICS), size=pages)).astype(np.int8)
     edges = np.cumsum(mixture, axis=1)[:, :-1]
     draw = rng.random(pages)

@@ -62,6 +62,24 @@ class Population:
 
 
 @dataclass(frozen=True)
+class Stories:
+    """Pages whose words change by stories: some lead, the others take up a leader's story some days later.
+
+    A leader has a new story with probability `again` the day after one, and `rise` after a day without. A follower
+    repeats each story of its leader, of the same topic, with probability `taken` after a lag of its own, and has one of
+    its own with probability `own` per day. Every page has its typing errors mended now and then (`mended` per day).
+    """
+
+    leaders: float = 0.08  # share of the pages: about a dozen followers to a leader
+    again: float = 0.3
+    rise: float = 0.6
+    taken: float = 0.9
+    own: float = 0.03
+    mended: float = 0.1
+    longest_lag: int = 4  # days
+
+
+@dataclass(frozen=True)
 class Preset:
     """A synthetic web. Rates are per day; `births` and `deaths` are of a page, `mass_edits` of a site."""
 
@@ -72,6 +90,7 @@ class Preset:
     site_spread: float = 1.3  # log-spread of the sizes of sites
     site_mix: float = 6.0  # near 0 all pages of a site are of one population, far above 1 it has all as the web has
     topic_mix: float = 12.0  # the same for the sites of a topic
+    on_topic: float = 0.7  # share of a site's pages that are of the site's topic
     births: float = 0.0
     deaths: float = 0.0
     mass_edits: float = 0.0
@@ -80,6 +99,7 @@ class Preset:
     out_internal: float = 4.0  # links of a page at the start, on average
     out_external: float = 0.7
     stray: float = 0.1  # share of pages that lie in a folder of another population
+    stories: Stories | None = None  # pages of the first population tell and repeat stories, and all pages have texts
 
     def __post_init__(self) -> None:
         if not math.isclose(sum(p.share for p in self.populations), 1.0, abs_tol=1e-9):

@@ -1,6 +1,6 @@
 """Synthetic webs as recordings: the tables of a preset, drawn from a seed.
 
-    preset -> sites and pages -> changes -> links -> versions -> terms -> tables
+    preset -> sites and pages -> changes -> links -> versions -> terms or texts -> tables
 
 Every stage draws from its own stream of random numbers, so one seed gives one web, to the byte.
 """
@@ -24,6 +24,7 @@ from recrawl.simulate.synthetic.addresses import WINDOW_START, hosts, paths, tar
 from recrawl.simulate.synthetic.edits import EditHistory, draw_history
 from recrawl.simulate.synthetic.inhabitants import TOPICS, Pages, Sites, draw_pages, draw_sites, wind_clocks
 from recrawl.simulate.synthetic.presets import Preset, preset
+from recrawl.simulate.synthetic.stories import measured, tell, texts_table, write_texts
 from recrawl.simulate.synthetic.topic_words import TopicWords, draw_terms
 from recrawl.simulate.synthetic.versions import Edits, FirstVersions, draw_edits, draw_first_versions
 from recrawl.simulate.synthetic.webgraph import LinkCounts, LinkIntervals, count_links, draw_links
@@ -31,6 +32,7 @@ from recrawl.simulate.synthetic.webgraph import LinkCounts, LinkIntervals, count
 TABLES = ("sites", "pages", "changes", "links", "terms")
 MOST_PAGES = 10_000_000
 MOST_PAGE_DAYS = 2e9
+MOST_TOLD_DAYS = 1e6  # of webs with a text per version
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class SyntheticWeb:
     first: FirstVersions
     edits: Edits
     terms: TopicWords | None
+    texts: tuple[list[str], list[str]] | None = None  # of first and of later versions, where the web has stories
 
 
 def synthesize(
@@ -81,7 +84,9 @@ def generate(
     tables = {table: make(web) for table, make in makers.items()}
     if "links" in only:
         tables["links"] = links_table(web, tables)
-    if web.terms is not None:
+    if web.texts is not None:
+        tables["texts"] = texts_table(web.pages, web.history, web.texts)
+    elif web.terms is not None:
         tables["terms"] = terms_table(web.terms)
     advance(7, 7, "tables")
     return tables
@@ -92,6 +97,11 @@ def draw_web(
 ) -> SyntheticWeb:
     """Draw a web stage by stage."""
     check_size(pages, days, seed)
+    if chosen.stories is not None and pages * days > MOST_TOLD_DAYS:
+        raise InputError(
+            f"{pages} pages over {days:g} days are too many for texts: at most {MOST_TOLD_DAYS:g} page-days, "
+            f"{int(MOST_TOLD_DAYS / days)} pages"
+        )
     streams = iter([np.random.Generator(np.random.SFC64([seed, stage])) for stage in range(5)])
     advance(0, 7, "pages")
     rng = next(streams)
@@ -100,6 +110,9 @@ def draw_web(
     clocks = wind_clocks(chosen, columns, days, rng)
     advance(1, 7, "changes")
     history = draw_history(chosen, sites, columns, clocks, days, next(streams))
+    telling, of_stories = None, np.random.Generator(np.random.SFC64([seed, 5]))
+    if chosen.stories is not None:
+        history, telling = tell(chosen.stories, columns, history, days, of_stories)
     advance(2, 7, "links")
     links = draw_links(chosen, sites, columns, history, next(streams))
     counts = count_links(links, columns, history)
@@ -108,19 +121,24 @@ def draw_web(
     first = draw_first_versions(chosen, columns, counts, rng)
     edits = draw_edits(first, history, counts, rng)
     advance(5, 7, "terms")
-    words = draw_terms(columns, first, history, edits, next(streams)) if terms else None
+    texts = None
+    if telling is not None:
+        texts = write_texts(columns, history, telling, of_stories)
+        first, edits = measured(history, first, edits, texts)
+    words = draw_terms(columns, first, history, edits, next(streams)) if terms and texts is None else None
     return SyntheticWeb(
         chosen,
         days,
         sites,
         columns,
-        clocks.mean_rate(days) * chosen.bustle,
+        clocks.mean_rate(days) * chosen.bustle if telling is None else telling.rate,
         history,
         links,
         counts,
         first,
         edits,
         words,
+        texts,
     )
 
 

@@ -33,7 +33,7 @@ CLASSIFIERS = ("extratrees", "lightgbm")
 
 @dataclass(frozen=True)
 class Options:
-    """What is tuned."""
+    """The hyperparameters that are tuned."""
 
     trees: int = 200  # of the ensemble, or rounds of boosting
     leaf: int = 10  # fewest samples on a leaf
@@ -145,7 +145,7 @@ def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
     if learner == "ngboost":
         return Model(_ngboost(rows, target, options, seed), learner, options)
-    made = _regressor(learner, options, seed, jobs, len(rows)).fit(_told(rows), target)
+    made = _regressor(learner, options, seed, jobs, len(rows)).fit(_without_unknown(rows), target)
     return Model(lambda more: np.asarray(made.predict(more), dtype=np.float64), learner, options)
 
 
@@ -158,12 +158,12 @@ def classify(
         raise UnknownNameError(f"unknown learner {learner!r}; of classes it is one of {', '.join(CLASSIFIERS)}")
     if target.all() or not target.any():
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
-    made = _classifier(learner, options, seed, jobs, len(rows)).fit(_told(rows), target)
+    made = _classifier(learner, options, seed, jobs, len(rows)).fit(_without_unknown(rows), target)
     return Model(lambda more: np.asarray(made.predict_proba(more)[:, 1], dtype=np.float64), learner, options)
 
 
 def has_ngboost() -> bool:
-    """Whether the package is there."""
+    """Whether the package ngboost is installed."""
     from importlib.util import find_spec
 
     return find_spec("ngboost") is not None
@@ -176,7 +176,7 @@ def _check(rows: Rows, target: npt.NDArray[Any]) -> None:
         )
 
 
-def _told(rows: Rows) -> Rows:
+def _without_unknown(rows: Rows) -> Rows:
     """Return the rows with 0 in columns that are NaN throughout, which some learners refuse."""
     unknown = np.isnan(rows).all(axis=0)
     return np.where(unknown, np.float32(0), rows) if unknown.any() else rows

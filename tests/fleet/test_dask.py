@@ -1,0 +1,92 @@
+"""On a Dask cluster of separate processes everything gives the same results as in this process."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from distributed import Client, LocalCluster
+
+import recrawl
+from recrawl.cli import main
+from recrawl.fleet.planning import plan_shards
+from recrawl.fleet.shard_files import ShardSet
+from recrawl.fleet.shard_writing import write_shards
+from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers, a process each."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def engine(cluster: Any) -> str:
+    return cluster.scheduler_address.replace("tcp://", "dask://")
+
+
+@pytest.fixture(scope="module")
+def sharded(tmp_path_factory: pytest.TempPathFactory) -> dict[int, ShardSet]:
+    folder, small = tmp_path_factory.mktemp("shards"), snapshot()
+    return {count: write_shards(small, folder / str(count), count, "a test") for count in COUNTS}
+
+
+@pytest.mark.parametrize("policy", ["bayes", "learned"])
+def test_plans_are_the_same_on_dask(sharded: dict[int, ShardSet], engine: str, policy: str) -> None:
+    """1, 7 and 64 shards on a cluster: the plan of one shard in this process."""
+    expected = planned(sharded[1], policy, 3)
+    for shards in sharded.values():
+        assert planned(shards, policy, 3, engine) == expected
+
+
+def test_a_killed_worker_changes_nothing(sharded: dict[int, ShardSet], cluster: Any, engine: str) -> None:
+    """A worker is killed when the first shards are scored: its work is done again, and the plan is the same."""
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        workers = list(client.run(os.getpid).values())
+    killed: list[int] = []
+
+    def kill(done: int, total: int, what: str = "") -> None:
+        if what == "scoring" and not killed:
+            killed.append(workers[0])
+            os.kill(workers[0], signal.SIGKILL)
+
+    for policy in ("bayes", "learned"):
+        killed.clear()
+        plan = plan_shards(sharded[64], policy, VISITS, engine=engine, advance=kill)
+        assert killed
+        assert list(plan.visits()) == planned(sharded[1], policy)
+        with Client(cluster.scheduler_address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=120)
+            workers = list(client.run(os.getpid).values())
+
+
+def test_comparisons_are_the_same_on_dask(engine: str, tmp_path: Path) -> None:
+    """Byte for byte, from a folder that the workers open themselves and from tables in memory."""
+    folder = str(tmp_path / "web")
+    assert main(["synth", "mixed", "--pages", "120", "--days", "12", "--out", folder]) == 0
+    for data in (recrawl.synthesize("mixed", pages=120, days=12, seed=1), folder):
+        results = [
+            recrawl.compare(data, "age,cg,rand", measures="ChangeRate", folds=2, engine=where).to_json()
+            for where in ("local", engine)
+        ]
+        assert results[0] == results[1]
+
+
+def test_errors_of_workers_arrive(sharded: dict[int, ShardSet], engine: str, tmp_path: Path) -> None:
+    """A file that is torn between the look at the header and its use is named in one line."""
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for path in sharded[7].folder.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    shards = ShardSet.open(folder)
+    (folder / "pages-00002.arrow").write_bytes(b"")
+    with pytest.raises(recrawl.InputError, match=r"pages-00002\.arrow cannot be read"):
+        plan_shards(shards, "bayes", VISITS, engine=engine)
