@@ -101,10 +101,9 @@ min_delay_s = 1.0         # between two requests to a host
 # max_backoff_s = 86_400.0        # the longest Retry-After that is believed
 # breaker_failures = 5            # in a row, then the host is left alone ...
 # breaker_s = 60.0                # ... this long, doubling up to max_backoff_s
+"""
 
-# [store]                         # instead of state.sqlite: a PostgreSQL database, for a fleet of workers
-# url = ""                        # postgresql://USER@HOST:PORT/DATABASE, without a password
-# password_file = ""              # where ~/.pgpass and PGPASSWORD do not hold it
+REST = """# password_file = ""              # where ~/.pgpass and PGPASSWORD do not hold it
 # lease_s = 30.0                  # how long a worker that died keeps its sites
 """
 
@@ -113,4 +112,4 @@ def with_store(config: str, url: str | None) -> str:
     """Return settings with a database in [store]; as they are where none is given."""
     if url is None:
         return config
-    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n"
+    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n{REST}"

@@ -19,7 +19,7 @@ from recrawl.live.calendar import year_of
 from recrawl.live.config import CrawlConfig, with_hosts
 from recrawl.live.fetching import make_fetcher
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, visit_reply
-from recrawl.live.fleet.store_fleet import CycleOverError, FleetTables, Task
+from recrawl.live.fleet.store_fleet import CycleOverError, FleetTask, fleet_of
 from recrawl.live.fleet.worker_lanes import WorkerLanes
 from recrawl.live.fleet.worker_lease import WorkerLease
 from recrawl.live.judge import validators_of
@@ -48,7 +48,7 @@ class WorkerSession:
         self.config = config
         self.clock = clock
         self.stopping = stopping
-        self.fleet = FleetTables(store.db)
+        self.fleet = fleet_of(store)
         self.lease = WorkerLease(self.fleet, name, config.store.lease_s, clock)
         self.bodies = Bodies(folder / "warc", f"{name}-{self.lease.worker}")
         self.lanes = WorkerLanes(self._ask)
@@ -133,7 +133,7 @@ class WorkerSession:
         scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
         self.fetcher.scope = scope
 
-    def _take(self, tasks: list[Task], *, general: bool) -> None:
+    def _take(self, tasks: list[FleetTask], *, general: bool) -> None:
         for task in tasks:
             self._sites[task.site] = max(self._sites.get(task.site, 0), task.task)
             self._newest = max(self._newest, task.task) if general else self._newest
@@ -189,7 +189,7 @@ class WorkerSession:
 
     # -- asking ---------------------------------------------------------------------------------------------------
 
-    async def _ask(self, host: str, task: Task) -> None:
+    async def _ask(self, host: str, task: FleetTask) -> None:
         """Do a task; what is found is on disk with the next group."""
         while self.lease.is_late():  # renewed soon, or lost
             await asyncio.sleep(POLL_S)
@@ -204,7 +204,7 @@ class WorkerSession:
             return None
         return await self._visit(host, task, _copy(task.page, request))
 
-    async def _visit(self, host: str, task: Task, copy: Copy) -> None:
+    async def _visit(self, host: str, task: FleetTask, copy: Copy) -> None:
         if host in self._shut or self._room(host) <= 0:
             return self._add(task, self._shut.get(host, Reply("full", FetchResult(copy.url, Kind.HOST_PAUSED))))
         validators = validators_of(copy)
@@ -222,7 +222,7 @@ class WorkerSession:
             self._send()
         return None
 
-    def _is_late(self, host: str, task: Task, result: FetchResult) -> bool:
+    def _is_late(self, host: str, task: FleetTask, result: FetchResult) -> bool:
         """Ask again what was not asked because the lease had not been renewed, or the session ends."""
         if result.kind is Kind.HOST_PAUSED and not result.attempts and (self.lease.is_late() or self.stopping.is_set()):
             if not self.stopping.is_set():
@@ -249,7 +249,7 @@ class WorkerSession:
 
     # -- recording ------------------------------------------------------------------------------------------------
 
-    def _add(self, task: Task, reply: Reply) -> None:
+    def _add(self, task: FleetTask, reply: Reply) -> None:
         self._replies.append((task.task, reply))
 
     def _send(self) -> None:
