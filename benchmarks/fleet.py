@@ -18,6 +18,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,10 @@ def _server_cpu_s(postgres: LocalServer) -> float:
     main = psutil.Process(int((postgres.data / "postmaster.pid").read_text().split()[0]))
     own = main.cpu_times()
     total = own.user + own.system + own.children_user + own.children_system
-    return total + sum(sum(child.cpu_times()[:2]) for child in main.children())
+    for child in main.children():
+        with suppress(psutil.NoSuchProcess):
+            total += sum(child.cpu_times()[:2])
+    return total
 
 
 def workers(pages: int = 3_000) -> None:

@@ -420,7 +420,7 @@ class Crawl:
 
 def _workers(store: Store) -> list[dict[str, Any]]:
     """Return the workers of a fleet that are alive."""
-    from recrawl.live.fleet.store_fleet import FleetTables
+    from recrawl.live.fleet.store_fleet import fleet_of
     from recrawl.live.postgres.store_postgres import PostgresStore
 
-    return FleetTables(store.db).workers() if isinstance(store, PostgresStore) else []
+    return fleet_of(store).workers() if isinstance(store, PostgresStore) else []

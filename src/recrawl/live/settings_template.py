@@ -103,9 +103,13 @@ min_delay_s = 1.0         # between two requests to a host
 # breaker_s = 60.0                # ... this long, doubling up to max_backoff_s
 """
 
+REST = """# password_file = ""              # where ~/.pgpass and PGPASSWORD do not hold it
+# lease_s = 30.0                  # how long a worker that died keeps its sites
+"""
+
 
 def with_store(config: str, url: str | None) -> str:
     """Return settings with a database in [store]; as they are where none is given."""
     if url is None:
         return config
-    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n"
+    return f"{config.rstrip()}\n\n[store]\nurl = {json.dumps(checked_url(url))}\n{REST}"

@@ -28,7 +28,7 @@ from support.fleet_ordeal import fleet_ordeal
 from support.live_crawls import Days, begun, seeds, settings
 from support.postgres_server import LocalServer
 
-WEEKS = 4
+WEEKS = 3
 Web = tuple[ReplayServer, Days]
 
 
@@ -70,7 +70,7 @@ def chosen(directory: CrawlDirectory) -> dict[int, set[tuple[str, str]]]:
 def test_sqlite_one_worker_and_four_choose_the_same_pages(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
     """The same seed visits the same pages with the same outcomes, whoever fetches them."""
     server, calendar = web
-    toml, found = settings("learned", signals=True), []
+    toml, found = settings("bayes", signals=True), []
     for count in (0, 1, 4):
         calendar.day = 0.0
         text = toml if count == 0 else in_database(postgres, toml)

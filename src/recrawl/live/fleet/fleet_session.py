@@ -11,7 +11,7 @@ from recrawl.errors import StoreError, StoreLostError
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.live.fleet.fleet_worker import AGAIN_S, PATIENCE_S, FleetWorker, WorkerThread
 from recrawl.live.fleet.fleet_world import FleetFetcher, FleetWorld
-from recrawl.live.fleet.store_fleet import FleetTables
+from recrawl.live.fleet.store_fleet import fleet_of
 from recrawl.live.postgres.store_postgres import SETTINGS, PostgresStore
 from recrawl.live.running import JournalledSession
 from recrawl.live.world import LiveWorld
@@ -48,7 +48,7 @@ class FleetSession(JournalledSession):
     def _make_fetcher(self, scope: Scope) -> Fetcher:
         assert isinstance(self.store, PostgresStore), "of a crawl in a database"
         self.store.hold()
-        self.fleet = FleetTables(self.store.db)
+        self.fleet = fleet_of(self.store)
         return FleetFetcher(self.fleet, self.clock, settings=self.config.fetch, scope=scope)
 
     def _make_world(self) -> LiveWorld:

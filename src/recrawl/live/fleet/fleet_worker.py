@@ -13,7 +13,7 @@ from pathlib import Path
 from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.errors import InputError, StoreError, StoreLostError
 from recrawl.live.config import CrawlConfig, load
-from recrawl.live.fleet.store_fleet import FleetTables, LeaseLostError
+from recrawl.live.fleet.store_fleet import LeaseLostError, fleet_of
 from recrawl.live.fleet.worker_session import WorkerSession
 from recrawl.live.postgres.store_postgres import SETTINGS, PostgresStore
 from recrawl.live.recorder import load_kernels
@@ -110,10 +110,10 @@ class FleetWorker:
     def _leave(self, store: PostgresStore, worker: int) -> None:
         """Free the sites of a session that ended, whose requests have all ended, if its lease lasts still."""
         with suppress(LeaseLostError):
-            FleetTables(store.db).leave(worker)
+            fleet_of(store).leave(worker)
 
     def _session(self, store: PostgresStore) -> WorkerSession:
-        clock = self._clock or DatabaseClock(self._machine_clock, FleetTables(store.db).now_s())
+        clock = self._clock or DatabaseClock(self._machine_clock, fleet_of(store).now_s())
         return WorkerSession(store, self._config(store), self.name, self.folder, clock, self._stopping)
 
     def _config(self, store: PostgresStore) -> CrawlConfig:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from recrawl.errors import StoreError
 from recrawl.live.postgres.store_connection import PostgresDatabase
+from recrawl.live.postgres.store_postgres import PostgresStore
 
 _TASKS = "copy tasks (cycle, task, site, kind, page, request) from stdin (format binary)"
 _TASK_TYPES = ("int8", "int8", "text", "text", "int8", "text")
@@ -27,7 +28,7 @@ class CycleOverError(StoreError):
     """The cycle is over, and its inbox with it."""
 
 
-class Task(NamedTuple):
+class FleetTask(NamedTuple):
     """Something to ask: a page, a sitemap or feed, or a robots.txt."""
 
     task: int
@@ -37,7 +38,7 @@ class Task(NamedTuple):
     request: str
 
 
-class Entry(NamedTuple):
+class InboxEntry(NamedTuple):
     """What a worker found."""
 
     worker: int
@@ -131,14 +132,14 @@ class FleetTables:
             "update workers set alive_until = 'epoch' where alive_until <= clock_timestamp() and alive_until > 'epoch'"
         )
 
-    def tasks_of(self, cycle: int, sites: Sequence[str], after: int) -> list[Task]:
+    def tasks_of(self, cycle: int, sites: Sequence[str], after: int) -> list[FleetTask]:
         """Return tasks of these sites, after a task, that nobody has answered."""
         rows = self.db.execute(
             "select task, site, kind, page, request from tasks t where cycle = ? and site = any(?) and task > ? and"
             " not exists (select 1 from inbox i where i.cycle = t.cycle and i.task = t.task) order by task",
             (cycle, list(sites), after),
         )
-        return [Task(*row) for row in rows]
+        return [FleetTask(*row) for row in rows]
 
     def manners_of(self, sites: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return politeness states and robots.txt files of these sites, as JSON."""
@@ -218,7 +219,7 @@ class FleetTables:
         """Return the newest task there ever was."""
         return int(self.db.execute("select coalesce(max(last_task), 0) from sites").fetchone()[0])
 
-    def add_tasks(self, cycle: int, tasks: Sequence[Task]) -> None:
+    def add_tasks(self, cycle: int, tasks: Sequence[FleetTask]) -> None:
         """Let these be asked, within a transaction."""
         newest = {each.site: each.task for each in tasks}
         self.db.copy_rows(_TASKS, _TASK_TYPES, [(cycle, *each) for each in tasks])
@@ -242,7 +243,7 @@ class FleetTables:
         ask = "select task, page from tasks where cycle = ? and kind = 'page'"
         return dict(self.db.execute(ask, (cycle,)).fetchall())
 
-    def read_inbox(self, cycle: int, most: int) -> list[Entry]:
+    def read_inbox(self, cycle: int, most: int) -> list[InboxEntry]:
         """Return the next entries of every session that the planner has not recorded."""
         rows = self.db.execute(
             "select e.worker, e.number, e.task, e.record from workers w left join inbox_read r using (worker)"
@@ -250,7 +251,7 @@ class FleetTables:
             " and i.number > coalesce(r.number, 0) order by i.number limit ?) e",
             (cycle, most),
         )
-        return [Entry(*row) for row in rows]
+        return [InboxEntry(*row) for row in rows]
 
     def mark_read(self, numbers: Mapping[int, int]) -> None:
         """Note what was recorded of each session, within the transaction that records it."""
@@ -281,6 +282,11 @@ class FleetTables:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def tasks_from(first: int, rows: Iterable[tuple[str, str, int, str]]) -> list[Task]:
+def tasks_from(first: int, rows: Iterable[tuple[str, str, int, str]]) -> list[FleetTask]:
     """Number tasks (site, kind, page, request) from `first` on."""
-    return [Task(number, *row) for number, row in enumerate(rows, first)]
+    return [FleetTask(number, *row) for number, row in enumerate(rows, first)]
+
+
+def fleet_of(store: PostgresStore) -> FleetTables:
+    """Return the fleet's tables of a store, on its connection."""
+    return FleetTables(store.db)

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
-from recrawl.live.fleet.store_fleet import Task
+from recrawl.live.fleet.store_fleet import FleetTask
 from recrawl.live.lanes import HOSTS_AT_ONCE
 from recrawl.urls.url import registrable_domain
 
@@ -14,15 +14,15 @@ from recrawl.urls.url import registrable_domain
 class WorkerLanes:
     """Runs `ask` for every task; what was not asked when a site is given up is forgotten: another asks it."""
 
-    def __init__(self, ask: Callable[[str, Task], Awaitable[None]]) -> None:
+    def __init__(self, ask: Callable[[str, FleetTask], Awaitable[None]]) -> None:
         self._ask = ask
-        self._queues: dict[str, deque[Task]] = {}
+        self._queues: dict[str, deque[FleetTask]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(HOSTS_AT_ONCE)
         self._known: set[int] = set()
         self._given_up: set[str] = set()
 
-    def add(self, tasks: Iterable[tuple[str, Task]]) -> int:
+    def add(self, tasks: Iterable[tuple[str, FleetTask]]) -> int:
         """Queue tasks of hosts that are new here; return how many."""
         new = 0
         for host, task in tasks:
@@ -36,11 +36,11 @@ class WorkerLanes:
                 self._tasks[host] = asyncio.ensure_future(self._work(host))
         return new
 
-    def queued(self, host: str) -> deque[Task]:
+    def queued(self, host: str) -> deque[FleetTask]:
         """Return what waits behind a host's task under way; may be emptied."""
         return self._queues.get(host, deque())
 
-    def put_back(self, host: str, task: Task) -> None:
+    def put_back(self, host: str, task: FleetTask) -> None:
         """Ask a task again, before the others of its host."""
         self._queues.setdefault(host, deque()).appendleft(task)
 

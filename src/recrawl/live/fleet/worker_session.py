@@ -19,14 +19,14 @@ from recrawl.live.calendar import year_of
 from recrawl.live.config import CrawlConfig, with_hosts
 from recrawl.live.fetching import make_fetcher
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, visit_reply
-from recrawl.live.fleet.store_fleet import CycleOverError, FleetTables, Task
+from recrawl.live.fleet.store_fleet import CycleOverError, FleetTask, fleet_of
 from recrawl.live.fleet.worker_lanes import WorkerLanes
 from recrawl.live.fleet.worker_lease import WorkerLease
 from recrawl.live.judge import validators_of
 from recrawl.live.lanes import DRAIN_S
 from recrawl.live.page_reader import PageReader
 from recrawl.live.postgres.store_postgres import PostgresStore
-from recrawl.live.recorder import GROUP, Arrived, state_json
+from recrawl.live.recorder import GROUP, GROUP_S, Arrived, state_json
 from recrawl.live.standing import HOST_BARS, NO_ANSWER, PAGE_BARS
 from recrawl.live.store_visits import Copy
 from recrawl.see.feeds import MAX_FEED_BYTES
@@ -48,7 +48,7 @@ class WorkerSession:
         self.config = config
         self.clock = clock
         self.stopping = stopping
-        self.fleet = FleetTables(store.db)
+        self.fleet = fleet_of(store)
         self.lease = WorkerLease(self.fleet, name, config.store.lease_s, clock)
         self.bodies = Bodies(folder / "warc", f"{name}-{self.lease.worker}")
         self.lanes = WorkerLanes(self._ask)
@@ -63,6 +63,7 @@ class WorkerSession:
         self._number = 0
         self._newest = 0  # task of the last general look
         self._has_bodies = False
+        self._next_send_s = self._next_claim_s = clock.monotonic_s()  # each is a commit, so not at every look
         self._fair_s = clock.monotonic_s()  # when this session last had no more than its share
 
     async def run(self) -> None:
@@ -78,7 +79,8 @@ class WorkerSession:
             while not self.stopping.is_set():
                 self._renew()
                 self._look()
-                self._send()
+                if self.clock.monotonic_s() >= self._next_send_s:
+                    self._send()
                 await asyncio.sleep(POLL_S)
             await self._drain()
 
@@ -108,7 +110,8 @@ class WorkerSession:
             self._take(self.fleet.tasks_of(look.cycle, list(self._sites), self._newest), general=True)
         busy = self.lanes.sites()
         fair = -(-look.open_sites // max(look.workers, 1))
-        if len(busy) < fair:
+        if len(busy) < fair and self.clock.monotonic_s() >= self._next_claim_s:
+            self._next_claim_s = self.clock.monotonic_s() + GROUP_S
             claimed = self.fleet.claim(self.lease.worker, fair - len(busy))
             if claimed:
                 self._own(claimed)
@@ -130,7 +133,7 @@ class WorkerSession:
         scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
         self.fetcher.scope = scope
 
-    def _take(self, tasks: list[Task], *, general: bool) -> None:
+    def _take(self, tasks: list[FleetTask], *, general: bool) -> None:
         for task in tasks:
             self._sites[task.site] = max(self._sites.get(task.site, 0), task.task)
             self._newest = max(self._newest, task.task) if general else self._newest
@@ -186,7 +189,7 @@ class WorkerSession:
 
     # -- asking ---------------------------------------------------------------------------------------------------
 
-    async def _ask(self, host: str, task: Task) -> None:
+    async def _ask(self, host: str, task: FleetTask) -> None:
         """Do a task; what is found is on disk with the next group."""
         while self.lease.is_late():  # renewed soon, or lost
             await asyncio.sleep(POLL_S)
@@ -201,7 +204,7 @@ class WorkerSession:
             return None
         return await self._visit(host, task, _copy(task.page, request))
 
-    async def _visit(self, host: str, task: Task, copy: Copy) -> None:
+    async def _visit(self, host: str, task: FleetTask, copy: Copy) -> None:
         if host in self._shut or self._room(host) <= 0:
             return self._add(task, self._shut.get(host, Reply("full", FetchResult(copy.url, Kind.HOST_PAUSED))))
         validators = validators_of(copy)
@@ -219,7 +222,7 @@ class WorkerSession:
             self._send()
         return None
 
-    def _is_late(self, host: str, task: Task, result: FetchResult) -> bool:
+    def _is_late(self, host: str, task: FleetTask, result: FetchResult) -> bool:
         """Ask again what was not asked because the lease had not been renewed, or the session ends."""
         if result.kind is Kind.HOST_PAUSED and not result.attempts and (self.lease.is_late() or self.stopping.is_set()):
             if not self.stopping.is_set():
@@ -246,11 +249,12 @@ class WorkerSession:
 
     # -- recording ------------------------------------------------------------------------------------------------
 
-    def _add(self, task: Task, reply: Reply) -> None:
+    def _add(self, task: FleetTask, reply: Reply) -> None:
         self._replies.append((task.task, reply))
 
     def _send(self) -> None:
         """Put on disk what was found and how hosts are treated: bodies first; all of it only while the lease lasts."""
+        self._next_send_s = self.clock.monotonic_s() + GROUP_S
         gates = [(state.host, registrable_domain(state.host), state_json(state)) for state in self._gates()]
         robots = [
             (record.origin, registrable_domain(host_of(f"{record.origin}/")), state_json(record))
