@@ -7,20 +7,26 @@ BENCH_STAMP := $(VENV)/.installed-bench
 DOCS_STAMP := $(VENV)/.installed-docs
 UV := $(shell command -v uv 2>/dev/null)
 
-.PHONY: demo test lint bench results docs release-check clean
+.PHONY: demo test style lint bench results docs release-check clean
 
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
 # The files of a worker's tests share what they prepare, and few kernels are compiled by both workers. One thread each:
-# threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute.
+# threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute. Types are checked
+# beside the tests, so that neither core waits.
 WORKERS ?= 2
-test: lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile
+TYPES := $(VENV)/mypy.txt
+test: style
+	@$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile; tests=$$?; \
+	wait $$types; types=$$?; cat $(TYPES); exit $$((tests || types))
 
-lint: $(STAMP)
+style: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+lint: style
 	$(BIN)/mypy
 
 bench: $(BENCH_STAMP)

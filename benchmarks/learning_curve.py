@@ -1,6 +1,6 @@
 """How many visits do the trees of `learned` need? Log-loss and found changes on later cycles, by the rows trained on.
 
-python -m benchmarks.learning_curve DATA [--seeds 2]
+python -m benchmarks.learning_curve [DATA] [--seeds 2]
 
 A recording is crawled for all its weeks, a quarter of the pages at random in each. Of the visits before the last six
 cycles N are drawn for training; the chances of change of the last six cycles' visits are judged.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from dataclasses import replace
@@ -24,6 +25,7 @@ from recrawl.fleet.shard_training import SampleRows, Shares, rows_of_shard, trai
 from recrawl.fleet.shard_writing import of_recording, write_shards
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
+from recrawl.simulate.synthetic.synthesis import synthesize
 
 SIZES = (25_000, 50_000, 100_000, 200_000, 400_000, 800_000, 10**9)
 JUDGED = 6  # cycles
@@ -52,21 +54,30 @@ def judged(chance: FloatArray, rows: SampleRows) -> tuple[float, float]:
     return float(loss), float(np.mean(found))
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
+    parser.add_argument("data", nargs="?", help="a recording (a small synthetic web)")
     parser.add_argument("--seeds", type=int, default=2)
-    args = parser.parse_args()
-    learner.MAX_ROWS = 10**12  # the curve goes beyond what the policy keeps
+    args = parser.parse_args(words or [])
+    web = Recording.open(args.data) if args.data else synthesize("mixed", pages=2_000, days=364, seed=1)
+    kept, learner.MAX_ROWS = learner.MAX_ROWS, 10**12  # the curve goes beyond what the policy keeps
+    try:
+        curve(web, args.seeds)
+    finally:
+        learner.MAX_ROWS = kept
+
+
+def curve(web: Recording, seeds: int) -> None:
+    """Print a line per number of rows and seed."""
     with tempfile.TemporaryDirectory() as folder:
-        rows, shards, bases = all_rows(Recording.open(args.data), f"{folder}/shards")
+        rows, shards, bases = all_rows(web, f"{folder}/shards")
         last = shards.cycle - 1
         early, late = rows.take(rows.cycle <= last - JUDGED), rows.take(rows.cycle > last - JUDGED)
         print(json.dumps({"rows": len(early.tie), "judged": len(late.tie), "changes": int(early.changed.sum())}))
         for size in SIZES:
             if size != SIZES[-1] and size > len(early.tie):
                 continue
-            for seed in range(args.seeds if size < len(early.tie) else 1):
+            for seed in range(seeds if size < len(early.tie) else 1):
                 drawn = uniform(early.tie + early.cycle.astype(np.uint64), 77 + seed) < size / len(early.tie)
                 begun = time.process_time()
                 chosen = replace(early, weight=np.where(drawn, 1.0, 0.0)).take(drawn | early.judging)
@@ -81,4 +92,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

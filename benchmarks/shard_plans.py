@@ -1,6 +1,6 @@
 """What does `learned` give up in shards? Changes among the planned pages of one cycle, beside `learned` in one process.
 
-python -m benchmarks.shard_plans DATA [--pages N]
+python -m benchmarks.shard_plans [DATA] [--pages N]
 
 A recording is crawled under `learned`; before some of its cycles the next 5% of the pages are planned from the same
 visits: by the policy itself with the answers of each round, by it without answers, in shards, and by bayes.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import sys
 import tempfile
 from typing import Any
 
@@ -20,12 +21,13 @@ from recrawl.columns import PageIds
 from recrawl.cycle import EveryPage, chosen, run_cycle
 from recrawl.eligibility import Bar
 from recrawl.fleet.planning import plan_shards
-from recrawl.fleet.shard_writing import Snapshot, write_shards
+from recrawl.fleet.shard_writing import Snapshot, numbered_rounds, write_shards
 from recrawl.memory import Memory
 from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Policy, Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
+from recrawl.simulate.synthetic.synthesis import synthesize
 
 WARMUP, CYCLE_DAYS, SHARE = 2, 7.0, 0.05
 LOOKED_AT = (12, 16, 20, 24, 28, 32, 36, 40, 44, 48)
@@ -45,12 +47,12 @@ def without_answers(memory: Memory, policy: Policy, budget: int, at: float) -> P
     return np.concatenate(found)
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data")
+    parser.add_argument("data", nargs="?", help="a recording (a small synthetic web)")
     parser.add_argument("--pages", type=int)
-    args = parser.parse_args()
-    web = Recording.open(args.data)
+    args = parser.parse_args(words or [])
+    web = Recording.open(args.data) if args.data else synthesize("mixed", pages=2_000, days=364, seed=1)
     web = web if args.pages is None else web.sample(args.pages, 1)
     web = web.fixed()  # no page is born or dies: plans differ in what they rank alone
     world, policy = RecordedWorld(web), make_policy("learned", Setting(seed=1))
@@ -64,8 +66,8 @@ def main() -> None:
             plain = copy.copy(memory)
             plain.bars = copy.deepcopy(memory.bars)
             plain.__dict__.update({k: v.copy() for k, v in memory.__dict__.items() if isinstance(v, np.ndarray)})
-            page, number, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
-            snapshot = Snapshot(memory, domains, paths, paths, page, number, outcome, at, 1, cycle)
+            page, of, number, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
+            snapshot = Snapshot(memory, domains, paths, paths, page, of, number, outcome, at, 1, cycle)
             with tempfile.TemporaryDirectory() as folder:
                 shards = write_shards(snapshot, f"{folder}/s", 8, "benchmark")
                 for name in ("learned", "bayes"):
@@ -75,7 +77,10 @@ def main() -> None:
             totals["learned, no answers"] = totals.get("learned, no answers", 0) + int(stale[own].sum())
         chooser, visits = (EveryPage(policy), len(web)) if cycle <= WARMUP else (policy, budget)
         rounds = run_cycle(world, memory, chooser, visits, at)
-        seen += [(r.pages, np.full(len(r), cycle), r.outcome.astype(np.int64)) for r in rounds]
+        numbers = numbered_rounds([r.pages for r in rounds], len(web))
+        visited = np.concatenate([r.pages for r in rounds])
+        outcomes = np.concatenate([r.outcome.astype(np.int64) for r in rounds])
+        seen.append((visited, np.full(len(visited), cycle), numbers, outcomes))
         if cycle in LOOKED_AT:
             found = sum(int(r.changed.sum()) for r in rounds)
             totals["learned, with answers"] = totals.get("learned, with answers", 0) + found
@@ -85,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -1,6 +1,6 @@
 """Plan a made-up crawl in shards: CPU-seconds, peak memory and bytes per page of each step, in one process.
 
-python -m benchmarks.shards [PAGES] [--shards K] [--policies bayes,learned] [--folder DIR] [--keep]
+python -m benchmarks.shards [PAGES, such as 100000000] [--shards K] [--policies bayes,learned] [--folder DIR] [--keep]
 
 Each step runs in a process of its own, so that its peak memory is its own. The folder needs about 200 bytes per page
 and is deleted afterwards. With --keep it stays, and fewer --shards than there are plan the crawl of these alone.
@@ -42,15 +42,15 @@ def step(folder: Path, what: str, pages: int, count: int) -> dict[str, Any]:
             "peak_gb": round(used.ru_maxrss / 1e6, 2), **told}  # fmt: skip
 
 
-def main() -> None:
+def main(words: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", type=int, nargs="?", default=100_000_000)
+    parser.add_argument("pages", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--shards", type=int, default=64)
     parser.add_argument("--policies", default="bayes,learned")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--keep", action="store_true", help="keep the shards, and use those that are there")
     parser.add_argument("--step", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(words or [])
     if args.step:
         print(json.dumps(step(args.folder, args.step, args.pages, args.shards)))
         return
@@ -58,13 +58,13 @@ def main() -> None:
     steps = [*(() if (folder / "shards.json").exists() else ("write",)), *args.policies.split(",")]
     try:
         for what in steps:
-            words = [sys.executable, "-m", "benchmarks.shards", str(args.pages), "--shards", str(args.shards)]
-            words += ["--folder", str(folder), "--step", what]
-            print(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip(), flush=True)
+            line = [sys.executable, "-m", "benchmarks.shards", str(args.pages), "--shards", str(args.shards)]
+            line += ["--folder", str(folder), "--step", what]
+            print(subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip(), flush=True)
     finally:
         if not args.keep:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

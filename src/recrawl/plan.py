@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Protocol
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
+from recrawl.spans import budget_of, days_of
 
 MOST_WAITING = 1_000  # pages without a copy that count for a share budget, however few are held
 
@@ -22,9 +24,12 @@ class Period(Protocol):
         """One day per page."""
 
 
+UNLIMITED = 2**31 - 1  # a budget that no cycle spends
+
+
 @dataclass(frozen=True)
 class Plan:
-    """How a crawl is run. A float budget is a share of the pages, an int a number of visits.
+    """How a crawl is run. A float budget is a share of the pages, an int a number of visits; text ("7d", "5%") is read.
 
     A simulation takes the share of the pages that exist at its start, the same number in every cycle: there, policies
     are compared at one price. A live crawl goes on for years and grows, and so does its budget; give a number to
@@ -40,6 +45,21 @@ class Plan:
     importance: str = "uniform"  # in simulation, what a page's importance is
     discovery: float = 0.5  # most of a cycle's budget for pages without a copy, while others are left to visit
     exact_links: bool = True  # compare links exactly, where recorded; it must not depend on what is measured
+
+    def __post_init__(self) -> None:
+        """Read spans and shares that are given as text; InputError for what is neither."""
+        try:
+            if isinstance(self.cycle_days, str):
+                object.__setattr__(self, "cycle_days", days_of(self.cycle_days))
+            if isinstance(self.budget, str):
+                object.__setattr__(self, "budget", budget_of(self.budget))
+            days, budget = float(self.cycle_days), float(self.budget)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"plan: {error}") from None
+        if not 0.0 < days < inf:
+            raise InputError(f"plan: a cycle of {days:g} days; take more than 0, or text such as '12h' or '7d'")
+        if not 0.0 <= budget < inf:
+            raise InputError(f"plan: a budget of {budget:g}; take visits per cycle (100) or a share (0.05)")
 
     def cycles(self, period: Period) -> int:
         """Whole cycles in the recorded time, warm-up included."""
@@ -73,3 +93,12 @@ class Plan:
         """
         counted = held + min(waiting, max(held, MOST_WAITING))
         return self.budget if isinstance(self.budget, int) else max(1, round(self.budget * counted))
+
+
+def spent_text(visits: int, budget: int) -> str:
+    """Say how much of a budget was spent.
+
+    >>> spent_text(3, 10), spent_text(3, UNLIMITED)
+    ('3 of 10 visits', '3 visits, without a limit')
+    """
+    return f"{visits:,} visits, without a limit" if budget >= UNLIMITED else f"{visits:,} of {budget:,} visits"

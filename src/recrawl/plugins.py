@@ -49,6 +49,10 @@ def load_file(text: str) -> None:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module  # a dataclass looks its module up
         spec.loader.exec_module(module)
+    except FileNotFoundError as error:
+        if error.filename == str(path):
+            raise InputError(f"{text} does not exist") from None
+        raise InputError(f"{text} cannot be loaded: {error.strerror}: {error.filename}") from None
     except Exception as error:
         reason = " ".join(str(error).split())
         raise InputError(f"{text} cannot be loaded: {type(error).__name__}: {reason}") from None

@@ -170,6 +170,9 @@ def _make(spec: Spec, text: str, setting: Setting) -> tuple[Policy, str]:
         takes = ", ".join(str(parameter) for parameter in arguments.parameters(make)) or "no arguments"
         raise InputError(f"policy {text!r}: {error}; {name} takes {takes}") from None
     try:
-        return make(setting, **values), arguments.spell(name, make, values)
+        policy = make(setting, **values)
     except ValueError as error:
         raise InputError(f"policy {text!r}: {error}") from None
+    if not callable(getattr(policy, "choose", None)):
+        raise InputError(f"policy {text!r}: its maker returned {type(policy).__name__}, which has no method 'choose'")
+    return policy, arguments.spell(name, make, values)

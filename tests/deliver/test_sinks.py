@@ -125,6 +125,12 @@ def test_parquet_parts_hold_the_events(folder: Path) -> None:
     assert rows[2]["text"] == next(event["text"] for event in EventFeed(folder, "2", include=("text",)))
 
 
+def test_the_end_of_a_cycle_is_a_row_only_where_it_is_asked_for(folder: Path) -> None:
+    """Parquet parts are closed by it; those who want pages get pages, and only these are counted."""
+    assert send(folder, 'to = "parquet:pages"') == ["parquet:pages: 5 sent"]
+    assert [row["id"] for row in pq.read_table(folder / "pages").to_pylist()] == ["1", "2", "3", "4", "5"]
+
+
 def test_commands_get_events_on_stdin(folder: Path) -> None:
     """A command sees JSON lines and no page's text in its arguments; what fails or hangs is tried again."""
     script = folder / "take.sh"

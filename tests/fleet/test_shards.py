@@ -25,6 +25,8 @@ from recrawl.fleet.shard_writing import Snapshot, of_crawl, write_shards
 from recrawl.fleet.synthetic_shards import MadeUp, write_synthetic
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
+from recrawl.live.session import Session
+from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.learned import Learned
@@ -33,6 +35,9 @@ from recrawl.policy import Setting
 from recrawl.progress import silent
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
+from recrawl.simulate.replay import ReplayServer
+from recrawl.visits import Outcome
+from support import live_crawls as living
 from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
 from support.small_recordings import random_tables
 
@@ -74,24 +79,26 @@ def test_learned_plans_the_same_in_any_number_of_shards(sharded: dict[int, Shard
 def learned_crawl(cycles: int) -> tuple[Learned, Snapshot]:
     """A crawl under `learned`, the next cycle open."""
     web = Recording.from_arrays(random_tables(400, 20.0, 5, sites=12))
-    world, policy = RecordedWorld(web), make_policy("learned(explore=0.2)", Setting(seed=1))
+    world, policy = RecordedWorld(web), make_policy("learned(explore=0.2, floor=0)", Setting(seed=1))
     assert isinstance(policy, Learned)
     memory = world.memory(cycle_days=1.0, seed=1)
     paths = np.array([f"a{page % 7}/b{page % 60}/{page}.html" for page in range(400)], dtype=object)
     memory.load_paths = lambda: paths
-    pages, numbers, outcomes = [], [], []
+    pages, numbers, rounds, outcomes = [], [], [], []
     for cycle in range(1, cycles + 1):
         chooser = EveryPage(policy) if cycle < 3 else policy
-        for visits in run_cycle(world, memory, chooser, len(memory) if cycle < 3 else 30, web.start + cycle):
+        budget = len(memory) if cycle < 3 else 30
+        for number, visits in enumerate(run_cycle(world, memory, chooser, budget, web.start + cycle)):
             pages.append(visits.pages)
+            rounds.append(np.full(len(visits), number))
             numbers.append(np.full(len(visits), cycle))
             outcomes.append(visits.outcome)
     memory.begin_cycle()
     policy.begin(memory, web.start + cycles + 1)
     domains = [f"s{n}.example" for n in range(12)]
-    seen = [np.concatenate(column) for column in (pages, numbers, outcomes)]
+    seen = [np.concatenate(column) for column in (pages, numbers, rounds, outcomes)]
     at = web.start + cycles + 1
-    return policy, Snapshot(memory, domains, paths, paths, seen[0], seen[1], seen[2], at, 1, cycles + 1)
+    return policy, Snapshot(memory, domains, paths, paths, seen[0], seen[1], seen[2], seen[3], at, 1, cycles + 1)
 
 
 def test_replayed_visits_give_what_learned_knows(tmp_path: Path) -> None:
@@ -119,11 +126,11 @@ def test_with_one_model_shards_choose_as_learned_does(tmp_path: Path, cycles: in
     belief, memory = policy.belief, seen.memory
     bases = [belief.evidence.base] * (cycles + 2)
     model = ShardModel(belief.prior.shape, belief.prior.strength, belief.prior.rates, belief.hazard, bases)
-    fresh = policy_for_shards("learned(explore=0.2)", 1)
+    fresh = policy_for_shards("learned(explore=0.2, floor=0)", 1)
     assert isinstance(fresh, Learned)
     with open_engine() as engine:
         run = PlanRun(shards, engine, silent)
-        found = ShardedPlan(shards, "", run.by_model(fresh, "learned(explore=0.2)", model, visits, 0))
+        found = ShardedPlan(shards, "", run.by_model(fresh, "learned(explore=0.2, floor=0)", model, visits, 0))
     policy.scouting = Scouting(0.2)  # what scouts brought before is not known to shards
     expected: list[int] = []
     while len(expected) < visits:
@@ -144,6 +151,26 @@ def test_a_live_crawl_in_shards(crawl: CrawlDirectory, tmp_path: Path, capsys: p
     found = of_crawl(Crawl.open(crawl.path))
     assert sorted(row["url"] for row in rows) == sorted(url for url in found.urls.tolist() if url)
     assert {row["score"] for row in rows} == {None}
+
+
+def test_a_live_crawl_that_has_run(
+    web: tuple[ReplayServer, living.Days], crawl: CrawlDirectory, tmp_path: Path
+) -> None:
+    """Visits, their rounds and outcomes are those of the store; the plan is the policy's own choice."""
+    for _ in range(3):
+        web[1].day += 7.0
+        with Session(crawl, "learned", Plan(7.0, 0.3, 1), clock=web[1]) as session:
+            session.run_cycle()
+    seen = of_crawl(Crawl.open(crawl.path))
+    memory = seen.memory
+    told = np.bincount(seen.page[seen.outcome < Outcome.FIRST], minlength=len(memory))
+    np.testing.assert_array_equal(told, memory.n)
+    assert [len(np.unique(seen.round[seen.cycle == cycle])) > 1 for cycle in (1, 2, 3)] == [True, True, True]
+    plans = [planned(write_shards(seen, tmp_path / str(n), n, "a test"), "learned", visits=8) for n in (1, 3)]
+    assert plans[0] == plans[1]
+    memory.begin_cycle()
+    expected = make_policy("bayes", Setting(seed=0)).choose(memory, 8, seen.at).tolist()
+    assert [visit.page for visit in planned(ShardSet.open(tmp_path / "3"), "bayes", visits=8)] == expected
 
 
 def test_a_made_up_crawl_does_not_depend_on_its_shards(tmp_path: Path) -> None:

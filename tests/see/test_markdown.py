@@ -45,6 +45,12 @@ def test_headings_lists_code_and_links_survive(library: bool) -> None:
     assert not any(word in found for word in ("Home", "inner", "Foot", "evil"))
 
 
+def test_a_head_leaves_nothing_at_the_top(library: bool) -> None:
+    """A small page without main content is converted whole: its title and meta elements are no part of the text."""
+    body = b"<html><head><title>T</title><meta name=description content=d></head><body><h1>A</h1><p>x</p></body></html>"
+    assert markdown.markdown_of(see_page(body, URL), body).split() == ["#", "A", "x"]
+
+
 @pytest.mark.parametrize("piece", ["<div>", "<a href='", "<!--", "<script>", "<table><tr><td>", "<b>", "&#60;", "<"])
 def test_hostile_markup_takes_no_time(library: bool, piece: str) -> None:
     """Whatever is repeated a hundred thousand times, converting it takes seconds at most."""

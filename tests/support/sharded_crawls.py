@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from recrawl.fleet.planning import ShardedVisit, plan_shards
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_writing import Snapshot, of_recording
@@ -21,11 +19,8 @@ def snapshot(pages: int = 600, cycles: int = 9, policy: str = "bayes") -> Snapsh
     return of_recording(web, Plan(budget=0.15, seed=4), cycles, policy)
 
 
-def planned(shards: ShardSet, policy: str, per_site: int = 0, engine: str = "local") -> list[ShardedVisit]:
+def planned(
+    shards: ShardSet, policy: str, per_site: int = 0, engine: str = "local", visits: int = VISITS
+) -> list[ShardedVisit]:
     """The whole plan."""
-    return list(plan_shards(shards, policy, VISITS, per_site=per_site, engine=engine).visits())
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    """Name and content of every file."""
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return list(plan_shards(shards, policy, visits, per_site=per_site, engine=engine).visits())

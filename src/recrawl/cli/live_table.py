@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recrawl.cli.options import moment
+from recrawl.cli.options import counted, moment
 from recrawl.clock import DAY_S
 from recrawl.live.crawl_results import RunView
 from recrawl.live.feed import failure
@@ -77,7 +77,8 @@ class View(RunView):
             self._cycle, self._budget = running.cycle, running.budget - session.store.visits_in(running.cycle)
         self._pages, self._policy, self._next = len(session.store.index), repr(session.policy), "now"
         self._line(
-            f"cycle {self._cycle}: {self._budget} visits to make, {self._pages} pages known, policy {self._policy}"
+            f"cycle {self._cycle}: at most {counted(self._budget, 'visit')}, {counted(self._pages, 'page')} known, "
+            f"policy {self._policy}"
         )
 
     def visit(self, noted: Noted) -> None:
@@ -92,11 +93,13 @@ class View(RunView):
             self._failures[failure(noted.record.note or "")["kind"]] += 1
         self._times.append(time.monotonic())
         if self._live is None and not self.quiet and time.monotonic() - self._said_s > LINE_EVERY_S:
-            self._line(f"  {self._sentence()}, {self.rate():.0f} pages/s, {self.left} left")
+            self._line(f"  {self._sentence()}, {self._pace()}, {self.left:,} left")
 
     def end(self, session: Session, done: bool) -> None:
         """The cycle has ended, or was stopped."""
-        self._pages = len(session.store.index)
+        self._pages, last = len(session.store.index), session.store.last_due_at()
+        if done and last is not None:
+            self._next = moment(last + session.settings.cycle_days)
         self._line(f"cycle {self._cycle} {'done' if done else 'interrupted'}: {self._sentence()}", always=True)
 
     def waiting(self, until: float) -> None:
@@ -121,6 +124,10 @@ class View(RunView):
             self._times.popleft()
         return len(self._times) / max(min(RATE_OVER_S, now - self._began_s), RATE_LEAST_S)
 
+    def _pace(self) -> str:
+        rate = self.rate()
+        return f"{rate:.{0 if rate >= 10 else 1}f} pages/s"
+
     def counts(self) -> dict[str, Any]:
         """The cycle in numbers, for the log."""
         return {**self._outcomes, "new_links": self._new_links, "new_pages": self._new_pages, "hosts": len(self._hosts)}
@@ -130,8 +137,8 @@ class View(RunView):
         table = Table.grid(padding=(0, 3))
         for name, value in (
             ("cycle", f"{self._cycle}  ({self._policy})"),
-            ("rate", f"{self.rate():.{0 if self.rate() >= 10 else 1}f} pages/s"),
-            ("visited", f"{self._outcomes.total():,} on {len(self._hosts):,} hosts"),
+            ("rate", self._pace()),
+            ("visited", f"{self._outcomes.total():,} on {counted(len(self._hosts), 'host')}"),
             ("changed", f"{self._outcomes['changed']:,}"),
             ("new links", f"{self._new_links:,}"),
             ("new pages", f"{self._new_pages:,} ({self._pages + self._new_pages:,} known)"),
@@ -159,7 +166,7 @@ class View(RunView):
         why = {"failed": self._kinds()}
         counts = ", ".join(f"{count} {name}{why.get(name, '')}" for name, count in sorted(self._outcomes.items()))
         counts = counts or "no visits"
-        return f"{counts}; {self._new_links} new links, {self._new_pages} new pages"
+        return f"{counts}; {counted(self._new_links, 'new link')}, {counted(self._new_pages, 'new page')}"
 
     def _line(self, line: str, *, always: bool = False) -> None:
         self._said_s = time.monotonic()

@@ -38,7 +38,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--once", action="store_true", help="end when there is no more (the default)")
     group.add_argument("--follow", action="store_true", help="go on as the crawl goes on")
     parser.add_argument(
-        "--to", metavar="SINK", help="deliver to this sink alone: webhook:URL, jsonl:PATH, files:DIR, ..."
+        "--to",
+        metavar="SINK",
+        help="deliver to this sink alone: webhook:URL, jsonl:PATH, files:DIR, ...; paths are relative to the crawl's",
     )
     parser.add_argument("--with", dest="include", metavar="LIST", help="with --to: diff, added, text, markdown, ...")
     parser.add_argument("--again", action="store_true", help="send what was put aside, enable what was disabled")

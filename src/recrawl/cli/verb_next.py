@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
 
 if TYPE_CHECKING:
     from recrawl.live.planner import PlannedVisit
@@ -56,6 +56,7 @@ def run(args: argparse.Namespace) -> None:
             if args.now:
                 planner.begin()
             rows = [_row(each) for each in planner.next(args.most, per_host=args.per_host, lease_s=args.lease)]
+        known, due_at = len(planner.store.index), planner.next_change_at()
         for note in planner.notes:
             print(f"note: {planner.policy!r}: {note}", file=sys.stderr)
     if args.json:
@@ -68,7 +69,8 @@ def run(args: argparse.Namespace) -> None:
         for row in rows:
             print(row["url"])
     if not rows:
-        print("recrawl: nothing is due", file=sys.stderr)
+        due = f"nothing is due before {moment(due_at)}; --now begins a new cycle, with --budget of another size"
+        print(f"recrawl: {due if known else 'there are no pages yet: recrawl add URL'}", file=sys.stderr)
 
 
 def _row(visit: PlannedVisit) -> dict[str, Any]:

@@ -6,8 +6,9 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of, moment
+from recrawl.cli.options import add_crawl, add_json, counted, crawl_of, moment
 from recrawl.plain_text import shown
+from recrawl.plan import spent_text
 from recrawl.spans import dated
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ def run(args: argparse.Namespace) -> None:
 
 def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
     lines = [
-        f"{directory.path}: {found['pages']:,} pages on {found['hosts']:,} hosts, {found['fetched']:,} with a copy, "
-        f"{found['links']:,} links",
-        f"{found['visits']:,} visits: {found['changed']:,} changed, {found['unchanged']:,} unchanged, "
+        f"{directory.path}: {counted(found['pages'], 'page')} on {counted(found['hosts'], 'host')}, "
+        f"{found['fetched']:,} with a copy, {counted(found['links'], 'link')}",
+        f"{counted(found['visits'], 'visit')}: {found['changed']:,} changed, {found['unchanged']:,} unchanged, "
         f"{found['first']:,} first, {found['gone']:,} gone, {found['failed']:,} failed",
     ]
     if found["barred"]:
@@ -50,7 +51,7 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
         state = "done" if cycle["done"] else "running" if found["running"] else "interrupted"
         lines.append(
             f"cycle {cycle['number']} ({shown(cycle['policy'])}, due {moment(cycle['at'])}): {state}, "
-            f"{cycle['visits']:,} of {cycle['budget']:,} visits, {cycle['planned']:,} planned"
+            f"{spent_text(cycle['visits'], cycle['budget'])}, {cycle['planned']:,} planned"
         )
     if "workers" in found:
         lines += [

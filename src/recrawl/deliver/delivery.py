@@ -101,9 +101,13 @@ class Delivery:
 
     def _advance(self) -> None:
         assert self._feed is not None
-        self.sent += len(self._pending)
+        self.sent += self._count()
         self._last, self._pending = self._feed.cursor, []
         self.cursors.delivered(self.setting.name, self._last, self._state)
+
+    def _count(self) -> int:
+        """Count the events under way that were asked for; the end of a cycle may be for the sink itself."""
+        return sum(event["type"] in self.setting.types for event in self._pending)
 
     def _failed(self, error: Exception, tries: int) -> float | None:
         failure = error if isinstance(error, DeliveryError) else DeliveryError(f"{type(error).__name__}: {error}")
@@ -112,7 +116,7 @@ class Delivery:
             # events before the first one pending are delivered: the feed gives these again after the last cursor
             before = self._last or self.setting.since or START
             self.cursors.bury(self.setting.name, [str(event["id"]) for event in self._pending], before, str(failure))
-            self.sent -= len(self._pending)
+            self.sent -= self._count()
             self._advance()
             return 0.0
         delay_s = schedule[min(tries, len(schedule) - 1)] if schedule else 0.0

@@ -56,8 +56,8 @@ class ParquetSink(Sink):
     types = ("cycle.done",)
     whole_cycles = True
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, wanted: Sequence[str]) -> None:
+        self.folder, self.wanted = folder, wanted  # the end of a cycle closes a part, and is a row only where asked for
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".recrawl.part"
         probe.touch()
@@ -65,9 +65,12 @@ class ParquetSink(Sink):
 
     def send(self, events: Sequence[Event]) -> str | None:
         """Write one part."""
+        rows = [_row(event) for event in events if event["type"] in self.wanted]
+        if not rows:
+            return None
         first = re.sub(r"\W", "-", str(events[0]["id"]))
         name = f"events-{int(first):012d}" if first.isdigit() else f"events-{first}"
-        write_part(self.folder / f"{name}.parquet", [_row(event) for event in events], event_schema())
+        write_part(self.folder / f"{name}.parquet", rows, event_schema())
         return None
 
 
@@ -85,4 +88,4 @@ def make_parquet(setting: SinkSetting, state: str | None) -> Sink:
     """Write events as Parquet."""
     if not setting.target:
         raise ValueError("needs a folder")
-    return ParquetSink(setting.path)
+    return ParquetSink(setting.path, setting.types)

@@ -134,7 +134,8 @@ class Guard(AbstractResolver):
         refused = [text for text in answers if not self.admits(ip_address(text.partition("%")[0]))]
         if refused:
             mixed = " among others" if len(refused) < len(answers) else ""
-            raise RefusedError(Kind.REFUSED_ADDRESS, f"{host} is {refused[0]}{mixed}, which is not a public address")
+            named = host if host == refused[0] else f"{host} is {refused[0]}{mixed}, which"
+            raise RefusedError(Kind.REFUSED_ADDRESS, f"{named} is not a public address")
         return tuple(dict.fromkeys(answers))
 
     def _place(self, host: str) -> tuple[str, int] | None:

@@ -42,11 +42,11 @@ class ShardBelief:
         self._regroup(np.arange(len(memory)))
 
     def replay(self, bases: Sequence[float], until: int, look: Look | None = None) -> None:
-        """Take in the visits cycle by cycle, `look` at each cycle's before, and open the cycle `until`."""
-        cycles = self._visits["cycle"]
-        for cycle in np.unique(cycles).tolist():
-            self._open(cycle, bases)
-            first, last = _span(cycles, cycle)
+        """Take in the visits round by round, `look` at each round's before, and open the cycle `until`."""
+        rounds = self._visits["cycle"].astype(np.int64) << 8 | self._visits["round"]
+        for number in np.unique(rounds).tolist():
+            self._open(number >> 8, bases)
+            first, last = _span(rounds, number)
             page = self._visits["page"][first:last].astype(np.int64)
             outcome = self._visits["outcome"][first:last]
             compared = outcome < Outcome.FIRST
@@ -87,8 +87,8 @@ class ShardBelief:
         return rows
 
 
-def _span(cycles: IntArray, cycle: int) -> tuple[int, int]:
-    first, last = (int(np.searchsorted(cycles, cycle, side=side)) for side in ("left", "right"))
+def _span(rounds: IntArray, number: int) -> tuple[int, int]:
+    first, last = (int(np.searchsorted(rounds, number, side=side)) for side in ("left", "right"))
     return first, last
 
 

@@ -2,7 +2,7 @@
 
     shards.json            format, cycle to plan, seed, and for every shard its pages, sites, groups, visits and bytes
     pages-00000.arrow      one row per page: the columns of `Memory`, the groups of its address, its URL
-    visits-00000.arrow     one row per visit that says something about a page, by cycle and tie-break
+    visits-00000.arrow     one row per visit that says something about a page, by cycle, round, tie-break
 
 Files are mapped, not read: a scorer touches only the columns that it uses. No site and no directory crosses a shard.
 """
@@ -44,7 +44,7 @@ TYPES: dict[str, str] = {
     **dict.fromkeys(("ring", "gone", "barred"), "uint8"),
 }
 OPTIONAL = ("importance",)
-VISIT_TYPES = {"page": "uint32", "cycle": "uint16", "outcome": "uint8", "gap": "uint16"}
+VISIT_TYPES = {"page": "uint32", "cycle": "uint16", "round": "uint8", "outcome": "uint8", "gap": "uint16"}
 LAST_CYCLE = 65_535
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -181,7 +181,7 @@ def shard_of(domain: str, count: int) -> int:
 def write_shard(
     folder: Path, number: int, columns: Columns, groups: npt.NDArray[np.int32], urls: Any, visits: Columns
 ) -> ShardPart:
-    """Write one shard; `visits` are in the order of cycle and tie-break."""
+    """Write one shard; `visits` are in the order of cycle, round and tie-break."""
     with extras_named():
         import pyarrow as pa
     fields = {

@@ -1,6 +1,6 @@
 """Train `learned` for shards: a stratified sample of all visits, gathered from the shards, in one process.
 
-Every visit is described by the state at the beginning of its cycle, as pages are when a cycle is planned (prequential).
+Every visit is described by the state before its round (prequential), as by `learned` in one process.
 Drawn are all changes and as many other visits as there is room for, by a hash of page and cycle, with weights that make
 up for it; and of every cycle a few visits at random, by which the prior's parameters are judged. Rows are sorted by
 cycle and tie-break before anything is fitted, so the model does not depend on the shards.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,12 @@ from recrawl.fleet.shard_files import (
 )
 from recrawl.live.facade import Crawl
 from recrawl.live.open_crawl import OpenCrawl, bar_pages
+from recrawl.live.store import Store
+from recrawl.live.store_visits import Rows
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.learned.belief import WARM, WARM_CHUNKS
 from recrawl.policies.learned.places import PLACED, Places
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
@@ -36,10 +40,12 @@ from recrawl.simulate.recorded import RecordedWorld
 from recrawl.urls.url import registrable_domain
 from recrawl.visits import Outcome
 
+LAST_ROUND = 255
+
 
 @dataclass
 class Snapshot:
-    """A memory with the visits that made it: page, cycle, outcome, in the order of the cycles."""
+    """A memory with the visits that made it: page, cycle, round, outcome, in the order of the cycles."""
 
     memory: Memory
     domains: list[str]  # by site
@@ -47,6 +53,7 @@ class Snapshot:
     paths: npt.NDArray[np.object_]
     page: PageIds
     cycle: IntArray
+    round: IntArray
     outcome: IntArray
     at: float  # when the cycle to plan is due
     seed: int
@@ -96,11 +103,24 @@ def _visits_of(snapshot: Snapshot, pages: PageIds) -> Columns:
     row = np.full(len(snapshot.memory), -1, dtype=np.int64)
     row[pages] = np.arange(len(pages))
     mine = (row[snapshot.page] >= 0) & (snapshot.outcome < Outcome.GONE)
-    page, cycle, outcome = snapshot.page[mine], snapshot.cycle[mine], snapshot.outcome[mine]
-    order = np.lexsort((snapshot.memory.tie[page], cycle))
-    page, cycle, outcome = page[order], cycle[order], outcome[order]
+    columns = (column[mine] for column in (snapshot.page, snapshot.cycle, snapshot.round, snapshot.outcome))
+    page, cycle, number, outcome = columns
+    order = np.lexsort((snapshot.memory.tie[page], number, cycle))
+    page, cycle, number, outcome = page[order], cycle[order], number[order], outcome[order]
     gap = gaps_of(page, cycle, outcome < Outcome.FIRST)
-    return {"page": row[page], "cycle": cycle, "outcome": outcome, "gap": gap}
+    return {"page": row[page], "cycle": cycle, "round": number, "outcome": outcome, "gap": gap}
+
+
+def numbered_rounds(rounds: Sequence[PageIds], known: int) -> PageIds:
+    """Return the number of each visit's round, round after round; one of most pages counts as several, as a warm-up."""
+    numbers: list[PageIds] = []
+    start = 0
+    for pages in rounds:
+        parts = WARM_CHUNKS if len(pages) > WARM * max(1, known) else 1
+        for part in np.array_split(pages, parts):
+            numbers.append(np.full(len(part), min(start, LAST_ROUND)))
+            start += 1
+    return np.concatenate([np.zeros(0, dtype=np.int64), *numbers])
 
 
 # -- sources ----------------------------------------------------------------------------------------------------------
@@ -116,7 +136,7 @@ def of_crawl(crawl: Crawl) -> Snapshot:
         memory, last = opened.memory, store.last_cycle()
         bar_pages(store, memory, store.planned(memory.cycle).tolist())
         is_open = last is not None and not last.done
-        pieces = [piece[["page", "cycle", "outcome"]] for piece in store.visits_in_order()]
+        pieces = [_in_rounds(store, piece, int(memory.known.sum())) for piece in store.visits_in_order()]
         found = np.full(len(memory), "", dtype=object)
         for page, url in store.all_urls().items():
             found[page] = url
@@ -124,9 +144,8 @@ def of_crawl(crawl: Crawl) -> Snapshot:
         hosts = store.hosts()
     at = 0.0 if last is None else last.at + (0.0 if is_open else plan.cycle_days)
     nothing = np.zeros(0, dtype=np.int64)
-    visited, cycle, outcome = (
-        np.concatenate([nothing, *(piece[name].astype(np.int64) for piece in pieces)])
-        for name in ("page", "cycle", "outcome")
+    visited, cycle, number, outcome = (
+        (np.concatenate([nothing, *column]) for column in zip(*pieces, strict=True)) if (pieces) else (nothing,) * 4
     )
     return Snapshot(
         memory,
@@ -135,11 +154,23 @@ def of_crawl(crawl: Crawl) -> Snapshot:
         np.array([url.split("/", 3)[-1] for url in found], dtype=object),
         visited,
         cycle,
+        number,
         outcome,
         at,
         plan.seed,
         memory.cycle + (not is_open),
     )
+
+
+def _in_rounds(store: Store, piece: Rows, known: int) -> tuple[IntArray, ...]:
+    """Return page, cycle, round and outcome of one cycle's visits; those of no round come last."""
+    order = np.argsort(piece["page"])
+    listed = [pages[np.isin(pages, piece["page"])] for _, pages in store.rounds(int(piece["cycle"][0]))]
+    listed.append(np.setdiff1d(piece["page"], np.concatenate([piece["page"][:0], *listed])))
+    pages = np.concatenate(listed)
+    row = order[np.searchsorted(piece["page"], pages, sorter=order)]
+    numbers = numbered_rounds(listed, known)
+    return pages, piece["cycle"][row].astype(np.int64), numbers, piece["outcome"][row].astype(np.int64)
 
 
 def of_recording(recording: Recording, plan: Plan, cycles: int, policy: str) -> Snapshot:
@@ -158,11 +189,16 @@ def of_recording(recording: Recording, plan: Plan, cycles: int, policy: str) -> 
         else:
             budget = plan.visits(recording)
             rounds = run_cycle(world, memory, chooser, budget, at, site_cap=plan.site_cap, discovery=plan.discovery)
-        seen += [(visits.pages, np.full(len(visits), cycle), visits.outcome.astype(np.int64)) for visits in rounds]
-    page, cycle_of, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
+        numbers = numbered_rounds([visits.pages for visits in rounds], int(memory.known.sum()))
+        outcomes = np.concatenate([np.zeros(0, dtype=np.int64), *(visits.outcome for visits in rounds)])
+        pages = np.concatenate([numbers[:0], *(visits.pages for visits in rounds)])
+        seen.append((pages, np.full(len(pages), cycle), numbers, outcomes.astype(np.int64)))
+    page, cycle_of, number, outcome = (np.concatenate(column) for column in zip(*seen, strict=True))
     paths = recording.page("path") if recording.has_page("path") else recording.page_ids.astype(str).astype(object)
     names = np.array(recording.site_names, dtype=object)[memory.site]
     urls = np.array([f"http://{site}/{path}" for site, path in zip(names, paths, strict=True)], dtype=object)
     domains = [registrable_domain(name) for name in recording.site_names]
     at = recording.start + (cycles + 1) * plan.cycle_days
-    return Snapshot(memory, domains, urls, np.asarray(paths), page, cycle_of, outcome, at, plan.seed, cycles + 1)
+    return Snapshot(
+        memory, domains, urls, np.asarray(paths), page, cycle_of, number, outcome, at, plan.seed, cycles + 1
+    )

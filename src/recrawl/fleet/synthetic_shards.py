@@ -133,7 +133,7 @@ def _crawled(
         memory.count(Visits(asked, np.full(len(asked), float(cycle)), outcome, none, none, none.astype(np.float64)))
         rows.append((asked, np.full(len(asked), cycle), outcome, gap))
     page, cycles, outcomes, gaps = (np.concatenate(column) for column in zip(*rows, strict=True))
-    return memory, {"page": page, "cycle": cycles, "outcome": outcomes, "gap": gaps}
+    return memory, {"page": page, "cycle": cycles, "round": cycles * 0, "outcome": outcomes, "gap": gaps}
 
 
 def _groups(site: IntArray, place: IntArray) -> npt.NDArray[np.int32]:

@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 
 from recrawl.errors import InputError, ServerError
 from recrawl.live.reported import Seen
-from recrawl.live.run_schedule import UNLIMITED, HeldSchedule, RunSchedule
+from recrawl.live.run_schedule import HeldSchedule, RunSchedule
 from recrawl.live.served_schedule import ServedSchedule
+from recrawl.plan import UNLIMITED
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:

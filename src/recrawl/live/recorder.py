@@ -28,7 +28,7 @@ from recrawl.live.store_visits import NOT_TOLD, VisitRecord
 from recrawl.see.change import PAPER, distance_of
 from recrawl.see.page import see_page
 from recrawl.see.words import Bag, bag_of, pack_bag, unpack_bag
-from recrawl.urls.traps import DiscoveryBudget
+from recrawl.urls.traps import DiscoveryBudget, template_of
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome
@@ -36,6 +36,7 @@ from recrawl.visits import Outcome
 GROUP = 200  # visits per transaction, at most
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 KNOWN = 100_000  # URLs whose pages are kept at hand
+PIECE = 500  # links of a visit that are looked at before other hosts have their turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,12 @@ class Recorder:
         self.aliases: list[int] = []  # pages that turned out to be other names of pages that we have
         self._cycle = 0
         self._arrived: list[Arrived] = []
+        self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
     def begin(self, cycle: int) -> None:
         """Begin the visits of this cycle."""
-        self._cycle, self.rows, self.found = cycle, {}, []
+        self._cycle, self.rows, self.found, self._in_scope = cycle, {}, [], {}
 
     def take(self) -> tuple[dict[int, tuple[float, ...]], PageIds]:
         """Return what the visits recorded since the last time showed: rows by page, and the pages discovered."""
@@ -106,6 +108,23 @@ class Recorder:
         self._arrived.append(arrived)
         if len(self._arrived) >= GROUP:
             self.record()
+
+    async def prepare(self, record: VisitRecord) -> None:
+        """Look at the links of a visit that has many in pieces, between which the event loop serves other hosts.
+
+        Their scope and templates are kept until the visit is recorded; what arrived before is recorded first, apart.
+        """
+        urls = () if record.links is None else record.links.urls
+        if len(urls) <= PIECE:
+            return
+        for start in range(0, len(urls), PIECE):
+            for url in urls[start : start + PIECE]:
+                if url not in self._known:
+                    self._in_scope[url] = self.scope(url)
+                    template_of(url)
+            await asyncio.sleep(0)
+        self.record()
+        await asyncio.sleep(0)
 
     async def record_in_time(self) -> None:
         """Record what has arrived every moment, until cancelled."""
@@ -216,7 +235,8 @@ class Recorder:
         strange = self._find([url for url, page in pages.items() if page is None], pages)
         if not strange:
             return pages, {}
-        fresh = [url for url in strange if self.scope(url) and self.discovery.admit(url)]
+        fresh = [url for url in strange if self._may_add(url)]
+        self._in_scope = {}
         parents = [shown[url] for url in fresh]
         known = len(self.store.index)
         made = self.store.add_pages(
@@ -229,6 +249,10 @@ class Recorder:
             if page >= known:
                 discovered[parent.page].append(page)
         return pages, discovered
+
+    def _may_add(self, url: str) -> bool:
+        known = self._in_scope.get(url)
+        return (self.scope(url) if known is None else known) and self.discovery.admit(url)
 
     def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
         """Look up the pages of these URLs; return those that are no pages."""

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from recrawl.live.reported import Refusal, Seen
+from recrawl.plan import UNLIMITED
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
     from recrawl.live.planner import PlannedVisit
 
 log = logging.getLogger(__name__)
-UNLIMITED = 2**31 - 1
 LEASE_S = 86_400.0
 
 

@@ -18,7 +18,7 @@ from recrawl.client import Client
 from recrawl.errors import ServerError
 from recrawl.live.planner import PlannedVisit
 from recrawl.live.reported import Refusal, Seen, outcome_named
-from recrawl.live.run_schedule import UNLIMITED
+from recrawl.plan import UNLIMITED
 from recrawl.visits import Outcome
 
 log = logging.getLogger(__name__)

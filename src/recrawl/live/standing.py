@@ -39,7 +39,7 @@ HOST_BARS = {
     Kind.DNS_FAILED: Bar.HOST_DOWN,
 }
 HINTS = {
-    Kind.REFUSED_ADDRESS: '; to crawl a private network, name it in recrawl.toml: allow_networks = ["127.0.0.0/8"]',
+    Kind.REFUSED_ADDRESS: '; to crawl a private network: allow_networks = ["127.0.0.0/8"] in [fetch] of recrawl.toml',
     Kind.OUT_OF_SCOPE: "; see [scope] in recrawl.toml",
     Kind.CRAWL_DELAY_ABSURD: "; see max_crawl_delay_s in recrawl.toml",
 }

@@ -213,4 +213,6 @@ class LiveWorld:
             self.lanes.released.append(page)
             return
         self.standing.note_visit(page, result)
-        self.recorder.add(await self.answers.read(copy, result, validators))
+        arrived = await self.answers.read(copy, result, validators)
+        await self.recorder.prepare(arrived.record)
+        self.recorder.add(arrived)

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from recrawl.columns import FloatArray, PageIds, uniform
+from recrawl.errors import PolicyError
 from recrawl.memory import Memory
 from recrawl.policies.classical import estimators
 from recrawl.policies.selection import top_k
@@ -31,7 +32,12 @@ class TopK(Named):
 
     def choose(self, memory: Memory, budget: int, at: float) -> PageIds:
         """Return the best `budget` pages."""
-        scores = self.scorer.score(memory, at)
+        scores = np.asarray(self.scorer.score(memory, at))
+        if scores.shape != (len(memory),):
+            raise PolicyError(
+                f"{type(self.scorer).__name__}.score returned shape {scores.shape}, not one number for each of "
+                f"{len(memory)} pages"
+            )
         if self.weighted and memory.importance is not None:
             scores = scores * memory.importance
         return top_k(scores, memory, budget, ahead=memory.unfetched())

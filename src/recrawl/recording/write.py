@@ -46,11 +46,19 @@ def write_tables(
     for schema in SCHEMA.values():
         if schema.required and schema.name not in tables:
             raise InputError(f"a recording needs the table {schema.name!r}")
+        names = _columns(tables[schema.name]) if schema.name in tables else [field.name for field in schema.needed]
+        for field in schema.needed:
+            if field.name not in names:
+                raise InputError(f"table {schema.name!r} needs the column {field.name!r}: {field.meaning}")
     with ThreadPoolExecutor(WRITERS) as pool:  # compression runs outside Python's lock
         writing = {pool.submit(_write_table, table, folder / f"{name}.parquet"): name for name, table in tables.items()}
         for done, finished in enumerate(as_completed(writing)):
             finished.result()
             advance(done + 1, len(tables), f"wrote {writing[finished]}")
+
+
+def _columns(table: pa.Table | Mapping[str, Column]) -> list[str]:
+    return list(table.column_names) if isinstance(table, pa.Table) else list(table)
 
 
 def _write_table(table: pa.Table | Mapping[str, Column], path: Path) -> None:

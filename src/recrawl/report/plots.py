@@ -56,7 +56,7 @@ def overview(sheet: Sheet, comparison: Comparison) -> Figure:
 
 def cycles(sheet: Sheet, comparison: Comparison) -> Figure:
     """One panel per measure: the curves over the cycles, smoothed where there are many."""
-    return _curves(
+    figure = _curves(
         sheet,
         comparison,
         x=comparison.cycles.astype(np.float64),
@@ -64,6 +64,9 @@ def cycles(sheet: Sheet, comparison: Comparison) -> Figure:
         label=f"cycle of {comparison.plan.cycle_days:g} {'day' if comparison.plan.cycle_days == 1 else 'days'}",
         width=_smoothing(len(comparison.cycles)),
     )
+    for axis in figure.axes:
+        axis.locator_params(axis="x", integer=True)
+    return figure
 
 
 def budgets(sheet: Sheet, comparison: Comparison) -> Figure:

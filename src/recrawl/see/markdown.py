@@ -24,7 +24,7 @@ MAX_BYTES = 2 << 20  # of markup that is converted; the text of a larger page is
 # what begins like a tag and has none of < and > inside: such patterns take linear time on any page
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>")
 _HREF = re.compile(r"""(?i)((?:^|\s)(?:href|src)\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
-_DROPPED = re.compile(r"(?is)<(script|style|svg|template|noscript)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)")
+_DROPPED = re.compile(r"(?is)<(title|script|style|svg|template|noscript)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)")
 _BLANKS = re.compile(r"\n{3,}")
 _BLOCKS = frozenset(
     {"p", "div", "section", "article", "main", "ul", "ol", "table", "tr", "blockquote", "figure", "dl", "dt", "dd"}
@@ -51,10 +51,11 @@ def markdown_of(page: SeenPage, body: bytes) -> str:
 @cache
 def _converter() -> Callable[[str], str]:
     try:
-        from html_to_markdown import convert
+        from html_to_markdown import ConversionOptions, convert
     except ImportError:
         return plain_markdown
-    return lambda markup: convert(_DROPPED.sub("", markup)).content or ""
+    options = ConversionOptions(extract_metadata=False)  # else titles and meta elements become a block at the top
+    return lambda markup: convert(_DROPPED.sub("", markup), options).content or ""
 
 
 def _absolute(markup: str, url: str) -> str:

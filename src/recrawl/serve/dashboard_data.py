@@ -12,6 +12,7 @@ from recrawl.eligibility import Bar
 from recrawl.live.expected_freshness import ExpectedFreshness, expected_freshness
 from recrawl.live.feed import failure
 from recrawl.live.store import Store
+from recrawl.plan import UNLIMITED, spent_text
 from recrawl.serve.rendering import moment
 from recrawl.spans import local_of, local_offset_s
 
@@ -50,7 +51,7 @@ def numbers(store: Store) -> dict[str, Any]:
     shown: dict[str, Any] = {name: f"{status[name]:,}" for name in ("pages", "visits", "hosts")}
     done = sum(cycle[0][name] for name in ("unchanged", "changed", "first", "gone", "failed")) if cycle else 0
     shown |= {"changes": f"{status['changed']:,}", "copies": f"{status['fetched']:,}", "cycle_done": done}
-    text = f"{done:,} of {cycle[0]['budget']:,} visits" if cycle else "not started"
+    text = spent_text(done, cycle[0]["budget"]) if cycle else "not started"
     return shown | {"cycle_text": text}
 
 
@@ -74,7 +75,7 @@ def overview(store: Store, estimates: Estimates, running: bool, cycle_days: floa
 
 def _progress(cycle: dict[str, Any] | None, moving: dict[str, Any]) -> dict[str, Any]:
     word = "" if cycle is None else f"{'done' if cycle['done'] else 'under way'}, by {cycle['policy']}"
-    most = 1 if cycle is None else max(1, cycle["budget"])
+    most = 1 if cycle is None else max(1, moving["cycle_done"] if cycle["budget"] >= UNLIMITED else cycle["budget"])
     return {"text": moving["cycle_text"], "word": word, "most": most, "done": moving["cycle_done"]}
 
 

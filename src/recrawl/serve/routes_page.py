@@ -121,7 +121,11 @@ async def why(request: web.Request) -> web.Response:
 
 async def plan(request: web.Request) -> web.Response:
     """Show what the next cycle would fetch, and which rule excludes the rest."""
-    return render(request, "plan.html", "Plan", **await _plan(request, ROWS))
+    try:
+        shown = await _plan(request, ROWS)
+    except InputError as error:  # no pages yet, or too many
+        return render(request, "message.html", "Plan", line=str(error))
+    return render(request, "plan.html", "Plan", **shown)
 
 
 async def plan_csv(request: web.Request) -> web.Response:

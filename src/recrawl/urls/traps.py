@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recrawl.urls.url import host_of, registrable_domain, split
 
@@ -74,6 +75,7 @@ def _repeats(segments: list[str]) -> bool:
     )
 
 
+@lru_cache(maxsize=20_000)  # the links of a page that has many are looked at before they are admitted
 def template_of(href: str) -> str:
     """Return the shape of a URL: dates, numbers and opaque ids replaced, query values dropped, keys sorted.
 

@@ -10,7 +10,7 @@ import pytest
 
 from recrawl.columns import BoolArray
 from recrawl.errors import InputError
-from recrawl.papers.experts.batch_crawl import METHODS, Batch, batch_crawl, visits_of
+from recrawl.papers.experts.batch_crawl import METHODS, BatchModels, batch_crawl, visits_of
 from recrawl.papers.experts.batch_tables import batch_findings, batch_json, batch_table
 from recrawl.papers.experts.expert_learners import Describer, decisions
 from recrawl.papers.experts.experts_protocol import SIGNIFICANT
@@ -55,13 +55,13 @@ def test_the_crawl() -> None:
 def test_the_crawler_sees_its_copies_alone() -> None:
     """What happens after a step, and to pages that are not visited, changes no chance of the next step."""
     snapshots, changed = watched()
-    batch = Batch(snapshots, changed, SMALL, 1.0)
+    batch = BatchModels(snapshots, changed, SMALL, 1.0)
     later = snapshots.version.copy()
     later[:, batch.begin + 1 :] = later[:, batch.begin][:, None]
     other = replace(snapshots, version=later)
     altered = changed.copy()
     altered[:, batch.begin + 1 :] = False
-    still = Batch(other, altered, SMALL, 1.0)
+    still = BatchModels(other, altered, SMALL, 1.0)
     view = snapshots.version[:, batch.begin - 2 : batch.begin + 1]
     moved = changed[:, batch.begin - 2 : batch.begin + 1]
     for method in METHODS:

@@ -63,7 +63,7 @@ class _Voters:
     weight: FloatArray
 
 
-class Batch:
+class BatchModels:
     """The models of all pages, learnt once."""
 
     def __init__(self, snapshots: Snapshots, changed: BoolArray, protocol: ExpertsProtocol, cost: float) -> None:
@@ -193,7 +193,7 @@ def batch_crawl(
     if len(snapshots) > MOST_PAGES:
         drawn = np.sort(np.random.default_rng(protocol.seed).permutation(len(snapshots))[:MOST_PAGES])
         snapshots, changed = snapshots.take(drawn), changed[drawn]
-    batch = Batch(snapshots, changed, protocol, cost)
+    batch = BatchModels(snapshots, changed, protocol, cost)
     found = {
         method: np.mean([batch.crawl(method, protocol.seed + seed, advance) for seed in range(seeds)], axis=0)
         for method in METHODS

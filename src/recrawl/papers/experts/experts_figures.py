@@ -88,7 +88,7 @@ def batch(sheet: Sheet, crawl: BatchCrawl) -> Figure:
     return figure
 
 
-MOST_SHOWN = 36  # characters of a page's name
+MOST_SHOWN = 30  # characters of a page's name
 
 
 def who_predicts_whom(sheet: Sheet, outcome: TrialOutcome) -> Figure:
