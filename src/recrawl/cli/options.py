@@ -44,7 +44,7 @@ def add_engine(parser: Any, pieces: str = "") -> None:
 
 def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False, pieces: str = "") -> None:
     """Add the group of options for seed, jobs, engine and output; `pieces` names what a cluster works on at once."""
-    group = parser.add_argument_group("how fast, where to" if jobs else "where to")
+    group = parser.add_argument_group("how fast, where to" if jobs or pieces else "where to")
     add_seed(group)
     if jobs:
         add_jobs(group, "threads in this process" if pieces else "threads")
