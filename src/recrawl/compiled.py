@@ -60,6 +60,16 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return dispatcher
 
 
+def borrowing(function: Made) -> Made:
+    """Compile a kernel that makes no arrays: it does not count the references to those it is given.
+
+    numba's count of references is two atomic steps per array and call, as much as reading a whole word. A kernel that
+    borrows is called by other kernels, hundreds of times per page; what calls it owns the arrays.
+    """
+    made: Made = kernel(_nrt=False)(function)
+    return made
+
+
 def _call_template(of_types: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Compile a kernel that another one calls for integers, not for each constant.
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.hashing import fnv1a
 
 Places = npt.NDArray[np.int32]
@@ -31,39 +31,39 @@ def triples(words: str) -> Triples:
 _DAYS_AND_MONTHS = triples("mon tue wed thu fri sat sun jan feb mar apr may jun jul aug sep oct nov dec")
 
 
-@kernel
+@borrowing
 def has_triple(table: Triples, line: ByteArray, i: int) -> bool:
     """Whether the three letters at i, small or capital, are in a table."""
     two = (int(line[i]) & 31) << 5 | int(line[i + 1]) & 31
     return bool(table[two] >> np.uint32(line[i + 2] & 31) & np.uint32(1))
 
 
-@kernel
+@borrowing
 def has_hash(hashes: Hashes, value: np.uint64) -> bool:
     """Whether a sorted array holds a hash."""
     place = np.searchsorted(hashes, value)
     return bool(place < len(hashes) and hashes[place] == value)
 
 
-@kernel
+@borrowing
 def is_digit(line: ByteArray, i: int, end: int) -> bool:
     """Whether a digit stands at i, before the end."""
     return i < end and 48 <= line[i] <= 57
 
 
-@kernel
+@borrowing
 def is_ascii_letter(c: int) -> bool:
     """Whether a byte is an ASCII letter."""
     return 97 <= (c | 32) <= 122
 
 
-@kernel
+@borrowing
 def is_day_or_month(line: ByteArray, i: int, end: int) -> bool:
     """Whether the name of a day or a month can begin here."""
     return i + 3 <= end and has_triple(_DAYS_AND_MONTHS, line, i)
 
 
-@kernel
+@borrowing
 def past_space(line: ByteArray, i: int, end: int) -> int:
     """Skip white space; bytes beyond ASCII may be white space, so they are skipped, too."""
     while i < end and (line[i] <= 32 or line[i] >= 128):
@@ -71,7 +71,7 @@ def past_space(line: ByteArray, i: int, end: int) -> int:
     return i
 
 
-@kernel
+@borrowing
 def before_space(line: ByteArray, i: int, start: int) -> int:
     """Skip white space backwards: where what stands before it ends."""
     stop = max(start, i - 24)
@@ -80,7 +80,7 @@ def before_space(line: ByteArray, i: int, start: int) -> int:
     return i
 
 
-@kernel
+@borrowing
 def wide_at(line: ByteArray, i: int, end: int) -> tuple[int, int]:
     """Return the code point at i, which is beyond ASCII, and its bytes."""
     c = int(line[i])
@@ -91,7 +91,7 @@ def wide_at(line: ByteArray, i: int, end: int) -> tuple[int, int]:
     return min(code, 0x10FFFF), size
 
 
-@kernel
+@borrowing
 def put(found: Places, count: int, place: int, start: int) -> int:
     """Append a position, if it is not before the start and there is room; return the new count."""
     if place < start or count == len(found):

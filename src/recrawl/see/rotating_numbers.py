@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.see.rotating_marks import (
     Places,
     before_space,
@@ -19,7 +19,7 @@ from recrawl.see.rotating_marks import (
 _WINDOW_BYTES = 96  # a date and its time are not longer
 
 
-@kernel
+@borrowing
 def number_starts(line: ByteArray, start: int, at: int, i: int, end: int, seen: int, found: Places, count: int) -> int:
     """Add the places that the number at..i gives: seconds since 1970, a date and time without marks, a clock."""
     c = line[i] if i < end else np.uint8(32)
@@ -32,7 +32,7 @@ def number_starts(line: ByteArray, start: int, at: int, i: int, end: int, seen: 
     return count
 
 
-@kernel
+@borrowing
 def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: int) -> int:
     """Add the places before a clock's colon at i where it, or a date before it, can begin."""
     clock = i + 3 < end and line[i + 3] == 58  # with seconds: a time of its own
@@ -53,7 +53,7 @@ def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: 
     return count
 
 
-@kernel
+@borrowing
 def _goes_on(line: ByteArray, i: int, end: int) -> bool:
     """Whether a date goes on at i, after its first number: with a mark and a digit, or a month."""
     if i < end and 45 <= line[i] <= 47 and is_digit(line, i + 1, end):
@@ -64,7 +64,7 @@ def _goes_on(line: ByteArray, i: int, end: int) -> bool:
     return is_day_or_month(line, i, end)
 
 
-@kernel
+@borrowing
 def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> int:
     """Add the places where the label of a number of seconds can begin; the number begins at i."""
     i -= i > start and (line[i - 1] == 34 or line[i - 1] == 39)
@@ -78,7 +78,7 @@ def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> in
     return put(found, count, i, start) if i < label else count
 
 
-@kernel
+@borrowing
 def may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether CLOCK_LINE could match: all words are numbers, days, months or as short as the name of a time zone."""
     first, i = True, start

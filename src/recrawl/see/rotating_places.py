@@ -7,14 +7,14 @@ colon of a clock and a date before it, a long run of letters and digits. It may 
 from __future__ import annotations
 
 from recrawl.columns import BoolArray, ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.see.rotating_marks import Places, is_ascii_letter, is_digit, past_space, put, wide_at
 from recrawl.see.rotating_numbers import number_starts
 from recrawl.see.rotating_tokens import token_starts
 from recrawl.see.rotating_words import word_starts
 
 
-@kernel
+@borrowing
 def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, found: Places, count: int) -> int:
     """Add to `found` the places between start and end where ROTATING can match: never one too few.
 
@@ -72,7 +72,7 @@ def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, 
     return _in_order(found, first, count)
 
 
-@kernel
+@borrowing
 def _in_order(found: Places, first: int, count: int) -> int:
     """Sort the places and drop what is there twice; return how many there are."""
     for k in range(first + 1, count):  # by insertion: no place is far from where it belongs
@@ -92,7 +92,7 @@ def _in_order(found: Places, first: int, count: int) -> int:
     return kept
 
 
-@kernel
+@borrowing
 def only_tokens(line: ByteArray, start: int, end: int, found: Places, first: int, count: int) -> bool:
     """Whether only tokens can begin in this line, and it is ASCII; the places are then made plain."""
     for k in range(first, count):
@@ -106,7 +106,7 @@ def only_tokens(line: ByteArray, start: int, end: int, found: Places, first: int
     return True
 
 
-@kernel
+@borrowing
 def in_characters(line: ByteArray, start: int, found: Places, first: int, count: int) -> None:
     """Turn places into numbers of characters from the start of the line."""
     chars, i = 0, start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.hashing import FNV_PRIME, FNV_START, fnv1a
 from recrawl.see.rotating_marks import (
     Hashes,
@@ -41,7 +41,7 @@ _SECRET_CHARS = 200  # before the first digit of a secret
 _LONGEST_WORD = len("correlationtoken")
 
 
-@kernel
+@borrowing
 def _dated(line: ByteArray, i: int, end: int) -> bool:
     """Whether a date can follow a verb such as "updated" that ends at i."""
     while i < end and (line[i] <= 32 or line[i] >= 128 or line[i] == 58):
@@ -53,7 +53,7 @@ def _dated(line: ByteArray, i: int, end: int) -> bool:
     return is_digit(line, i, end) or is_day_or_month(line, i, end)
 
 
-@kernel
+@borrowing
 def _verbs(line: ByteArray, start: int, i: int, verbs: Hashes, found: Places, count: int) -> int:
     """Add the places where one of these verbs that ends at i begins, and where "last" before it does."""
     value, letters = FNV_START, 0
@@ -74,7 +74,7 @@ def _verbs(line: ByteArray, start: int, i: int, verbs: Hashes, found: Places, co
     return count
 
 
-@kernel
+@borrowing
 def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: int) -> int:
     """Add the places where the number before "views" can begin."""
     i = before_space(line, word_at, start)
@@ -90,7 +90,7 @@ def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: in
     return count
 
 
-@kernel
+@borrowing
 def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int) -> int:
     """Add the place where the number before "minutes ago" begins."""
     i = before_space(line, ago_at, start)
@@ -103,7 +103,7 @@ def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int
     return put(found, count, i, start) if i < digits_end else count
 
 
-@kernel
+@borrowing
 def _duration_soon(line: ByteArray, i: int, end: int) -> bool:
     """Whether a number of seconds begins within 40 characters and before the next full stop."""
     chars = 0
@@ -123,7 +123,7 @@ def _duration_soon(line: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
 def word_starts(line: ByteArray, start: int, at: int, i: int, end: int, whole: bool, found: Places, count: int) -> int:
     """Add the places that the word at..i gives; `whole`: no letter or digit stands before it."""
     if i - at < 3:
@@ -141,13 +141,13 @@ def word_starts(line: ByteArray, start: int, at: int, i: int, end: int, whole: b
     return count
 
 
-@kernel
+@borrowing
 def _ends(line: ByteArray, i: int, end: int) -> bool:
     """Whether a word ends at i: no digit and no low line follows."""
     return i == end or not (48 <= line[i] <= 57 or line[i] == 95)
 
 
-@kernel
+@borrowing
 def _secret_follows(line: ByteArray, i: int, end: int) -> bool:
     """Whether a mark and a value with a digit can follow a word such as "session" that ends at i."""
     while i < end and (line[i] <= 32 or line[i] >= 128 or line[i] == 95 or line[i] == 45):
@@ -170,7 +170,7 @@ def _secret_follows(line: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
 def _known_word(line: ByteArray, start: int, at: int, i: int, end: int, whole: bool, found: Places, count: int) -> int:
     """Add the places that the word at..i gives, which may be "views", "took", "ago", "session" or "time"."""
     word = FNV_START

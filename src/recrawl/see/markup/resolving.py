@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
 
-_step = kernel(fnv1a_step)
+_step = borrowing(fnv1a_step)
 _SLOTS = 8_192
 _LONGEST_NAME, _LONGEST_TEXT = 31, 6  # bytes, without the ampersand and the semicolon; in UTF-8
 
@@ -43,7 +43,7 @@ def room_for(size: int) -> int:
     return size + size // 4 + 16
 
 
-@kernel
+@borrowing
 def resolve(source: ByteArray, out: ByteArray) -> int:
     """Copy a text (UTF-8) with its references resolved; return its length, -1 where a reference is not ordinary."""
     n, o, i = len(source), 0, 0
@@ -70,7 +70,7 @@ def resolve(source: ByteArray, out: ByteArray) -> int:
     return o
 
 
-@kernel
+@borrowing
 def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
     """Write the character of the numeric reference at i; return both positions after it, -1 if it is not ordinary."""
     n, code, first = len(source), 0, i
@@ -100,13 +100,13 @@ def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int
     return i, o + 3
 
 
-@kernel
+@borrowing
 def _is_ordinary(code: int) -> bool:
     """Whether a code point needs no replacement by the HTML standard."""
     return 0x20 <= code <= 0x7E or 0xA0 <= code <= 0xD7FF or 0xE000 <= code <= 0xFDCF or 0xFDF0 <= code <= 0xFFFD
 
 
-@kernel
+@borrowing
 def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
     """Write the character of the named reference at i; return both positions after it, -1 if it is not ordinary."""
     value, first = FNV_START, i

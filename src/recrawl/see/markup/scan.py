@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, kernel
 from recrawl.see.markup import tags
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
@@ -116,13 +116,13 @@ def scan(html: bytes) -> Scanned:
     )
 
 
-@kernel
+@borrowing
 def _kind(name: np.uint64) -> int:
     place = PLACES[np.int64(name & np.uint64(len(PLACES) - 1))]
     return FLAGS[place] if NAMES[place] == name else 0
 
 
-@kernel
+@borrowing
 def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     """Whether a tag's attributes say that it is hidden or not main content."""
     while i >= 0:
@@ -137,7 +137,7 @@ def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
 def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int, name: np.uint64, kind: int) -> int:
     """Close an element, if its end tag can reach it; return the depth that is left."""
     wall = BOUNDARY if kind & SPECIAL else SPECIAL
@@ -149,7 +149,7 @@ def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int
     return depth
 
 
-@kernel
+@borrowing
 def _note(
     source: ByteArray, i: int, end: int, row: npt.NDArray[np.int32], a: np.uint64, b: np.uint64, c: np.uint64
 ) -> None:
@@ -159,7 +159,7 @@ def _note(
     row[5], row[6] = find_attribute(source, i, end, c)
 
 
-@kernel
+@borrowing
 def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDArray[np.int32]) -> bool:
     """Note a meta, link or base tag; False if it is another one."""
     if name == tags.META:
@@ -176,7 +176,7 @@ def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDA
     return True
 
 
-@kernel
+@borrowing
 def _after_raw(source: ByteArray, i: int, close: int) -> int:
     """Return the place after raw text, whose end tag is at `close`; the end of the page if there is none."""
     end = tag_end(source, read_name(source, close + 2)[0])[0] if close >= 0 else -1
@@ -292,7 +292,7 @@ def _scan(
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
 
 
-@kernel
+@borrowing
 def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
     """Copy text up to the next tag, white space collapsed; return both positions and the number of words begun.
 
@@ -310,7 +310,7 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
     return i, t, words
 
 
-@kernel
+@borrowing
 def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
     """Trim a link's text; note whether it needs no further decoding."""
     start, end = row[4], row[5]
@@ -327,7 +327,7 @@ def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
         row[4], row[5] = start, end
 
 
-@kernel
+@borrowing
 def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, at: int, at_end: int, done: bool) -> int:
     """Store a piece of main content, as ranges of the text and of the source; return 1, or 0 for an empty piece."""
     if done or start >= end or parts == len(spans):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, kernel
 from recrawl.hashing import FNV_PRIME, FNV_START
 
 Rows = npt.NDArray[np.int32]
@@ -65,7 +65,7 @@ def link_texts(
     return n, urls[: max(u - 1, 0)], anchors[: max(a - 1, 0)], left[:m]
 
 
-@kernel
+@borrowing
 def _copy(source: ByteArray, start: int, end: int, out: ByteArray, o: int) -> int:
     for i in range(start, end):
         out[o] = source[i]
@@ -109,7 +109,7 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
     return out[:, :count]
 
 
-@kernel
+@borrowing
 def _cut(source: ByteArray, start: int, end: int) -> tuple[int, np.uint64]:
     """Return where a target ends without its fragment, and its hash; `&#35;` begins no fragment that we could see."""
     value = FNV_START
@@ -125,7 +125,7 @@ def _cut(source: ByteArray, start: int, end: int) -> tuple[int, np.uint64]:
     return end, value
 
 
-@kernel
+@borrowing
 def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
     if a_end - a != b_end - b:
         return False
@@ -135,7 +135,7 @@ def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
     return k == a_end - a
 
 
-@kernel
+@borrowing
 def _sort(source: ByteArray, start: int, end: int) -> tuple[int, int]:
     """Return a target's sort, and where its path begins."""
     if end - start > MAX_PLAIN_BYTES or end == start:
