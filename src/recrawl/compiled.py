@@ -36,6 +36,10 @@ _IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|i
 _WORD = re.compile(rb"\w+")
 _lock = Lock()
 
+# In a kernel, `source[nth(i)]` is `source[i]` for an i that is never negative: numba asks first whether an index of
+# another type is, and counts such from the end, which takes longer than to read the byte.
+nth = np.uint64
+
 Made = TypeVar("Made", bound=Callable[..., Any])
 
 

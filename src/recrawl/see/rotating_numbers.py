@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import borrowing
+from recrawl.compiled import borrowing, nth
 from recrawl.see.rotating_marks import (
     Places,
     before_space,
@@ -22,8 +22,8 @@ _WINDOW_BYTES = 96  # a date and its time are not longer
 @borrowing
 def number_starts(line: ByteArray, start: int, at: int, i: int, end: int, seen: int, found: Places, count: int) -> int:
     """Add the places that the number at..i gives: seconds since 1970, a date and time without marks, a clock."""
-    c = line[i] if i < end else np.uint8(32)
-    if 10 <= i - at <= 19 and line[at] == 49 and (i - at) % 3 == 1:
+    c = line[nth(i)] if i < end else np.uint8(32)
+    if 10 <= i - at <= 19 and line[nth(at)] == 49 and (i - at) % 3 == 1:
         return _epoch(line, start, at, found, count)
     if i - at == 8 and c | 32 == 116 and is_digit(line, i + 6, end):
         return put(found, count, at, start)
@@ -79,18 +79,40 @@ def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> in
 
 
 @borrowing
+def is_bare_number(line: ByteArray, start: int, end: int) -> bool:
+    """Whether a line in ASCII is nothing but a number and marks, as CLOCK_LINE says in its second half."""
+    i = start
+    while i < end and _is_mark(line[nth(i)]):
+        i += 1
+    if not is_digit(line, i, end):
+        return False
+    while i < end and (48 <= line[nth(i)] <= 57 or line[nth(i)] == 44 or line[nth(i)] == 46):
+        i += 1
+    i += i < end and (line[nth(i)] | 32 == 107 or line[nth(i)] | 32 == 109)  # k, m
+    while i < end and _is_mark(line[nth(i)]):
+        i += 1
+    return i == end
+
+
+@borrowing
+def _is_mark(c: int) -> bool:
+    """Whether a byte of ASCII is neither a letter nor a digit nor a low line."""
+    return c < 128 and not (48 <= c <= 57 or c == 95 or is_ascii_letter(c))
+
+
+@borrowing
 def may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether CLOCK_LINE could match: all words are numbers, days, months or as short as the name of a time zone."""
     first, i = True, start
     while i < end:
-        at, c = i, line[i]
+        at, c = i, line[nth(i)]
         i += 1
         first &= not 48 <= c <= 57
         if not is_ascii_letter(c):
             continue
-        while i < end and is_ascii_letter(line[i]):
+        while i < end and is_ascii_letter(line[nth(i)]):
             i += 1
-        if not is_day_or_month(line, at, i) and (first or i - at > 5 or (i - at > 3 and line[i - 1] | 32 != 116)):
+        if not is_day_or_month(line, at, i) and (first or i - at > 5 or (i - at > 3 and line[nth(i - 1)] | 32 != 116)):
             return False
         first = False
     return True

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import borrowing
+from recrawl.compiled import borrowing, nth
 from recrawl.hashing import FNV_START, fnv1a, fnv1a_step
 
 _step = borrowing(fnv1a_step)
@@ -48,19 +48,19 @@ def resolve(source: ByteArray, out: ByteArray) -> int:
     """Copy a text (UTF-8) with its references resolved; return its length, -1 where a reference is not ordinary."""
     n, o, i = len(source), 0, 0
     while i < n:
-        c = source[i]
+        c = source[nth(i)]
         if c != 38:
-            out[o] = c
+            out[nth(o)] = c
             o += 1
             i += 1
             continue
-        following = source[i + 1] if i + 1 < n else np.uint8(32)
+        following = source[nth(i + 1)] if i + 1 < n else np.uint8(32)
         if following == 35:
             i, o = _number(source, i + 2, out, o)
         elif following <= 32 or following == 60 or following == 38 or following == 59:  # no reference: as it is
             if following <= 32 and not (following == 32 or 9 <= following <= 10 or following == 12):
                 return -1
-            out[o] = 38
+            out[nth(o)] = 38
             i += 1
             o += 1
         else:
@@ -74,11 +74,11 @@ def resolve(source: ByteArray, out: ByteArray) -> int:
 def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
     """Write the character of the numeric reference at i; return both positions after it, -1 if it is not ordinary."""
     n, code, first = len(source), 0, i
-    hexadecimal = i < n and source[i] | 32 == 120
+    hexadecimal = i < n and source[nth(i)] | 32 == 120
     i += hexadecimal
     first = i
     while i < n and i - first < 8:
-        c = source[i]
+        c = source[nth(i)]
         if 48 <= c <= 57:
             code = code * (16 if hexadecimal else 10) + c - 48
         elif hexadecimal and 97 <= c | 32 <= 102:
@@ -88,15 +88,15 @@ def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int
         i += 1
     if i == first or i - first == 8 or not _is_ordinary(code):
         return -1, o
-    if i < n and source[i] == 59:
+    if i < n and source[nth(i)] == 59:
         i += 1
     if code < 0x80:
-        out[o] = code
+        out[nth(o)] = code
         return i, o + 1
     if code < 0x800:
-        out[o], out[o + 1] = 0xC0 | code >> 6, 0x80 | code & 0x3F
+        out[nth(o)], out[nth(o + 1)] = 0xC0 | code >> 6, 0x80 | code & 0x3F
         return i, o + 2
-    out[o], out[o + 1], out[o + 2] = 0xE0 | code >> 12, 0x80 | code >> 6 & 0x3F, 0x80 | code & 0x3F
+    out[nth(o)], out[nth(o + 1)], out[nth(o + 2)] = 0xE0 | code >> 12, 0x80 | code >> 6 & 0x3F, 0x80 | code & 0x3F
     return i, o + 3
 
 
@@ -110,13 +110,13 @@ def _is_ordinary(code: int) -> bool:
 def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
     """Write the character of the named reference at i; return both positions after it, -1 if it is not ordinary."""
     value, first = FNV_START, i
-    while i < len(source) and i - first <= _LONGEST_NAME and source[i] != 59:
-        c = source[i]
+    while i < len(source) and i - first <= _LONGEST_NAME and source[nth(i)] != 59:
+        c = source[nth(i)]
         if not (97 <= c | 32 <= 122 or 48 <= c <= 57):
             return -1, o
         value = _step(value, c)
         i += 1
-    if i == len(source) or source[i] != 59:
+    if i == len(source) or source[nth(i)] != 59:
         return -1, o
     slot = np.int64(value & np.uint64(_SLOTS - 1))
     while _HASHES[slot] and _HASHES[slot] != value:
@@ -124,6 +124,6 @@ def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
     if not _HASHES[slot]:
         return -1, o
     for k in range(_TEXTS[slot, 0]):
-        out[o] = _TEXTS[slot, 1 + k]
+        out[nth(o)] = _TEXTS[slot, 1 + k]
         o += 1
     return i + 1, o

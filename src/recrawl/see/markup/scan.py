@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import borrowing, kernel
+from recrawl.compiled import borrowing, kernel, nth
 from recrawl.see.markup import tags
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
@@ -209,16 +209,16 @@ def _scan(
         token = i
         what, i, name, name_end, closed = read_token(source, i)
         if what == TEXT:
-            words += text[t - 1] == 32 or text[t - 1] == 10
-            text[t] = 60
+            words += text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10
+            text[nth(t)] = 60
             t += 1
             continue
         if what == SKIP:
             continue
         kind = _kind(name)
-        if kind & BLOCK and text[t - 1] != 10:
-            t -= text[t - 1] == 32
-            text[t] = 10
+        if kind & BLOCK and text[nth(t - 1)] != 10:
+            t -= text[nth(t - 1)] == 32
+            text[nth(t)] = 10
             t += 1
         if name == tags.A:
             if open_link >= 0:
@@ -299,10 +299,10 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
     The steps are the same for every byte: a branch at the end of each word would cost more than they do.
     """
     n, words = len(source), 0
-    spaced = np.int64(text[t - 1] == 32 or text[t - 1] == 10)
-    while i < n and source[i] != 60:
-        space = _SPACE[source[i]]
-        text[t] = np.uint8(32) if space else source[i]
+    spaced = np.int64(text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10)
+    while i < n and source[nth(i)] != 60:
+        space = _SPACE[source[nth(i)]]
+        text[nth(t)] = np.uint8(32) if space else source[nth(i)]
         t += 1 - (space & spaced)
         words += spaced & ~space
         spaced = space
@@ -314,13 +314,13 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
 def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
     """Trim a link's text; note whether it needs no further decoding."""
     start, end = row[4], row[5]
-    while start < end and (text[start] == 32 or text[start] == 10):
+    while start < end and (text[nth(start)] == 32 or text[nth(start)] == 10):
         start += 1
-    while start < end and (text[end - 1] == 32 or text[end - 1] == 10):
+    while start < end and (text[nth(end - 1)] == 32 or text[nth(end - 1)] == 10):
         end -= 1
     row[6] = end - start <= MAX_ANCHOR_CHARS
     for i in range(start, end if row[6] else start):
-        if not 32 <= text[i] <= 126 or text[i] == 38:
+        if not 32 <= text[nth(i)] <= 126 or text[nth(i)] == 38:
             row[6] = 0
             return
     if row[6]:
