@@ -1,11 +1,12 @@
 """Resolve character references (`&amp;`, `&#8212;`) in compiled code, where they are written as the standard says.
 
 A reference that is not (`&copy` without its semicolon, a number that stands for no character) ends the pass: the
-caller then takes the slow way, which knows all cases.
+caller then takes the slow way, which knows all cases. Numbers from 128 to 159 stand for characters of windows-1252.
 """
 
 from __future__ import annotations
 
+from html import unescape
 from html.entities import html5
 
 import numpy as np
@@ -35,7 +36,19 @@ def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint8]]:
     return hashes, texts
 
 
+def _bare_names() -> npt.NDArray[np.uint64]:
+    """Return the hashes of the names that need no semicolon, each in the slot that its last bits name."""
+    hashes = [fnv1a(name) for name in html5 if not name.endswith(";")]
+    table = np.zeros(_SLOTS, dtype=np.uint64)
+    for value in hashes:
+        table[int(value) % _SLOTS] = value
+    assert np.count_nonzero(table) == len(hashes), "a slot for each name"
+    return table
+
+
 _HASHES, _TEXTS = _table()
+_BARE = _bare_names()
+_WINDOWS = np.array([ord(unescape(f"&#{code};")) for code in range(0x80, 0xA0)], dtype=np.int64)
 
 
 def room_for(size: int) -> int:
@@ -86,7 +99,11 @@ def _number(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int
         else:
             break
         i += 1
-    if i == first or i - first == 8 or not _is_ordinary(code):
+    if i == first or i - first == 8:
+        return -1, o
+    if 0x80 <= code < 0xA0:
+        code = _WINDOWS[code - 0x80]
+    elif not _is_ordinary(code):
         return -1, o
     if i < n and source[nth(i)] == 59:
         i += 1
@@ -108,22 +125,28 @@ def _is_ordinary(code: int) -> bool:
 
 @borrowing
 def _name(source: ByteArray, i: int, out: ByteArray, o: int) -> tuple[int, int]:
-    """Write the character of the named reference at i; return both positions after it, -1 if it is not ordinary."""
-    value, first = FNV_START, i
-    while i < len(source) and i - first <= _LONGEST_NAME and source[nth(i)] != 59:
+    """Write the character of the named reference at i; return both positions after it, -1 if it is not ordinary.
+
+    What is no name, nor begins with one that needs no semicolon, is text: `&pages` of a C program.
+    """
+    value, first, bare = FNV_START, i, False
+    while i < len(source) and i - first <= _LONGEST_NAME:
         c = source[nth(i)]
         if not (97 <= c | 32 <= 122 or 48 <= c <= 57):
-            return -1, o
+            break
         value = _step(value, c)
+        bare |= _BARE[value & np.uint64(_SLOTS - 1)] == value
         i += 1
-    if i == len(source) or source[nth(i)] != 59:
+    if i < len(source) and source[nth(i)] == 59:
+        slot = value & np.uint64(_SLOTS - 1)
+        while _HASHES[slot] and _HASHES[slot] != value:
+            slot = (slot + np.uint64(1)) & np.uint64(_SLOTS - 1)
+        if _HASHES[slot]:
+            for k in range(_TEXTS[slot, 0]):
+                out[nth(o)] = _TEXTS[slot, 1 + k]
+                o += 1
+            return i + 1, o
+    if bare:
         return -1, o
-    slot = np.int64(value & np.uint64(_SLOTS - 1))
-    while _HASHES[slot] and _HASHES[slot] != value:
-        slot = (slot + 1) & (_SLOTS - 1)
-    if not _HASHES[slot]:
-        return -1, o
-    for k in range(_TEXTS[slot, 0]):
-        out[nth(o)] = _TEXTS[slot, 1 + k]
-        o += 1
-    return i + 1, o
+    out[nth(o)] = 38
+    return first, o + 1

@@ -287,7 +287,7 @@ def _scan(
     if aside == MAX_DEPTH:
         parts += _span(spans, parts, open_span, t, open_at, n, done)
     for k in range(links):
-        _trim(text, anchors[k])
+        _trim(text, anchors, k)
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
 
@@ -311,20 +311,20 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
 
 
 @borrowing
-def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
+def _trim(text: ByteArray, anchors: npt.NDArray[np.int32], k: int) -> None:
     """Trim a link's text; note whether it needs no further decoding."""
-    start, end = row[4], row[5]
+    start, end = anchors[k, 4], anchors[k, 5]
     while start < end and (text[nth(start)] == 32 or text[nth(start)] == 10):
         start += 1
     while start < end and (text[nth(end - 1)] == 32 or text[nth(end - 1)] == 10):
         end -= 1
-    row[6] = end - start <= MAX_ANCHOR_CHARS
-    for i in range(start, end if row[6] else start):
+    anchors[k, 6] = 0
+    if end - start > MAX_ANCHOR_CHARS:
+        return
+    for i in range(start, end):
         if not 32 <= text[nth(i)] <= 126 or text[nth(i)] == 38:
-            row[6] = 0
             return
-    if row[6]:
-        row[4], row[5] = start, end
+    anchors[k, 4], anchors[k, 5], anchors[k, 6] = start, end, 1
 
 
 @borrowing
