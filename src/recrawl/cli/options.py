@@ -92,11 +92,10 @@ def command(args: argparse.Namespace, verb: str) -> str:
         if option in skip or value is None or value is False:
             continue
         words.append("--" + option.replace("_", "-"))
-        if option == "budget" and isinstance(value, float):
-            words.append(f"{value * 100:.12g}%")
-        elif value is not True:
+        if value is not True:
+            scale, unit = (100, "%") if option in ("budget", "budgets") else (1, "")  # shares are typed in percent
             shown = value if isinstance(value, tuple) else (value,)
-            words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
+            words.append(",".join(f"{v * scale:.12g}{unit}" if isinstance(v, float) else str(v) for v in shown))
     return shlex.join(words)
 
 
