@@ -36,6 +36,10 @@ _IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|i
 _WORD = re.compile(rb"\w+")
 _lock = Lock()
 
+# In a kernel, `source[nth(i)]` is `source[i]` for an i that is never negative: numba asks first whether an index of
+# another type is, and counts such from the end, which takes longer than to read the byte.
+nth = np.uint64
+
 Made = TypeVar("Made", bound=Callable[..., Any])
 
 
@@ -58,6 +62,16 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         dispatcher = numba.njit(cache=kept, nogil=True, **options)(function)
     dispatcher.get_call_template = partial(_call_template, dispatcher.get_call_template)
     return dispatcher
+
+
+def borrowing(function: Made) -> Made:
+    """Compile a kernel that makes no arrays: it does not count the references to those it is given.
+
+    numba's count of references is two atomic steps per array and call, as much as reading a whole word. A kernel that
+    borrows is called by other kernels, hundreds of times per page; what calls it owns the arrays.
+    """
+    made: Made = kernel(_nrt=False)(function)
+    return made
 
 
 def _call_template(of_types: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:

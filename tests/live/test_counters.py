@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recrawl.live.store import Store
-from recrawl.live.store_history import PageFilter
+from recrawl.live.store_history import LOOKED_THROUGH, PageFilter
 from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.visits import Outcome
 from support.counted_store import recounted
@@ -94,3 +94,19 @@ def test_lists_of_pages_follow_the_counters(tmp_path: Path) -> None:
         (2, 0, 1, 1),
     ]
     assert store.hosts_at_work()[0]["pages"] == 3
+
+
+def test_a_part_of_a_url_is_found_however_rare_it_is(tmp_path: Path) -> None:
+    """A list of pages by a part of their URLs is that of all pages, near the front of the order or far behind."""
+    store = Store.create(tmp_path / "state.sqlite")
+    urls = [f"http://a.example/{'Rare' if i % 997 == 996 else 'often'}/{i}?x%20_={i % 7}" for i in range(3_000)]
+    with store.transaction():
+        store.add_pages(urls, ["a.example"] * len(urls), 0.0)
+    assert len(urls) > LOOKED_THROUGH
+    for part in ("often", "Rare", "rare", "/2992?", "x%20_=3", "x_20", "%", "\\", "nowhere"):
+        for sort, back in (("waiting", 1), ("last", -1)):
+            expected = [url for url in urls[::back] if part in url]
+            for limit in (1, 50, None):
+                found = [page["url"] for page in store.pages(PageFilter(part, sort=sort, limit=limit))]
+                assert found == expected[:limit], (part, sort, limit)
+    store.close()

@@ -9,7 +9,8 @@ from recrawl.visits import Outcome
 
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
 PAGE = ("page", "url", "title", "visits", "changes", "last_visit_at", "last_change_at", "gone")
-FEW = 5_000  # pages that are sorted rather than met in their order
+FEW = 50_000  # pages that are sorted rather than met in their order
+LOOKED_THROUGH = 1_000  # pages, in their order, before a part of a URL is looked for among all URLs
 ALL = 1 << 62  # as a limit: none
 SORTS = {  # by the indexes of storeschema; equal ones in the order of the pages or back
     "url": "url",
@@ -75,13 +76,12 @@ class StoredHistory:
     def pages(self, wanted: PageFilter) -> list[dict[str, Any]]:
         """Return pages with their counts.
 
-        Each order but that of the URLs is an index, so that a short list needs no pass over the pages. A + keeps SQLite
-        from an index: few pages since a time are looked up by it and sorted, many are met soon in the order.
+        Each order is an index, so that a short list needs no pass over the pages. A + keeps SQLite from an index: few
+        pages since a time are looked up by it and sorted, many are met soon in the order. A part of the URL is looked
+        for in the first pages of the order, and then, if it is too rare for that, in the index of the URLs.
         """
         contains, changed, since, sort, limit = wanted
         where, values, order = [], list[object](), SORTS[sort]
-        if contains:
-            where, values = ["instr(url, ?) > 0"], [contains]
         if changed:
             where.append("+changes > 0")
         if since is not None:
@@ -91,11 +91,19 @@ class StoredHistory:
             where.append(f"{'' if few else '+'}{last} >= ?")
             values.append(since)
             order = f"+{order}" if few else order
-        asked = f" where {' and '.join(where)}" if where else ""
-        rows = self.db.execute(
-            f"select {', '.join(PAGE)} from pages{asked} order by {order} limit ?", (*values, limit or ALL)
-        )
+        rows = self._page_rows("pages", where, values, order, limit or ALL) if not contains else []
+        if contains and limit:
+            first = f"(select * from pages{_all_of(where)} order by {order} limit {LOOKED_THROUGH}) as piece"
+            rows = self._page_rows(first, ["instr(url, ?) > 0"], [*values, contains], order, limit)
+        if contains and (not limit or len(rows) < limit):  # `like` passes more than is meant, and is the quicker search
+            where.append("page in (select page from pages where url like ? and instr(url, ?) > 0)")
+            order = f"+{order.removeprefix('+')}"
+            rows = self._page_rows("pages", where, [*values, f"%{contains}%", contains], order, limit or ALL)
         return [{**dict(zip(PAGE, row, strict=True)), "title": row[2] or ""} for row in rows]
+
+    def _page_rows(self, source: str, where: list[str], values: list[object], order: str, limit: int) -> list[Any]:
+        ask = f"select {', '.join(PAGE)} from {source}{_all_of(where)} order by {order} limit ?"
+        return self.db.execute(ask, (*values, limit)).fetchall()
 
     def cycles(self, limit: int = ALL) -> list[dict[str, Any]]:
         """Return the cycles, the newest first, with their visits by outcome."""
@@ -180,6 +188,10 @@ class StoredHistory:
             " from visits v left join versions n on n.visit = v.visit where outcome = ? order by v.page, at",
             (int(Outcome.CHANGED),),
         ).fetchall()
+
+
+def _all_of(conditions: list[str]) -> str:
+    return f" where {' and '.join(conditions)}" if conditions else ""
 
 
 def _named(names: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:

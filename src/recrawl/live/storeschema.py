@@ -174,6 +174,7 @@ create index versions_place on versions (warc, offset) where warc is not null;
 create index feeds_host on feeds (host);
 create index announced_pending on announced (pending) where pending;
 create index pages_canonical on pages (canonical) where canonical is not null;
+create index pages_url on pages (url);
 create index pages_changes on pages (changes desc);
 create index pages_visits on pages (visits desc);
 create index pages_last_visit on pages (last_visit_at);

@@ -23,8 +23,8 @@ _LIKE_ASCII = frozenset({"utf-8", "cp1252", *(f"iso8859-{n}" for n in range(2, 1
 _WIDER = {"euc_kr": "cp949", "gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "iso8859-1": "cp1252"}
 _PARAMETER = re.compile(r"(?i)charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"']+))")
 _COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
-_META = re.compile(rb"(?i)<meta[\s/]([^>]*)")
-_META_CHARSET = re.compile(rb"(?i)(?:^|[\s/;\"'])charset\s*=\s*[\"']?\s*([^\s\"'>;/]+)")
+_META = re.compile(rb"<meta[\s/]([^>]*)")  # in small letters
+_META_CHARSET = re.compile(rb"(?:^|[\s/;\"'])charset\s*=\s*[\"']?\s*([^\s\"'>;/]+)")
 _XML_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 
 
@@ -84,7 +84,7 @@ def prescan(head: bytes) -> str:
     xml = _XML_ENCODING.match(head.lstrip())
     if xml:
         return label_to_codec(xml[1].decode("ascii"))
-    for meta in _META.finditer(_COMMENT.sub(b"", head)):
+    for meta in _META.finditer(_COMMENT.sub(b"", head).lower()):
         label = _META_CHARSET.search(meta[1])
         charset = label_to_codec(label[1].decode("ascii", "replace")) if label else ""
         if charset:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import kernel, nth
 from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING
-from recrawl.see.rotating_numbers import may_be_clock
+from recrawl.see.rotating_numbers import is_bare_number, may_be_clock
 from recrawl.see.rotating_places import in_characters, only_tokens, rotating_starts
 from recrawl.see.rotating_tokens import cut_tokens
 from recrawl.see.words import letters_and_digits
@@ -46,10 +46,10 @@ def _stable(whole: bytes) -> bytes:
     if not len(numbered):
         return data.removesuffix(b"\n")
     pieces, at, starts = [], 0, places.tolist()
-    for start, end, first, last in numbered.tolist():
+    for start, end, first, last, clock in numbered.tolist():
         raw = data[start:end]
         low = raw.lower().decode()
-        if len(low) < LONGEST_CLOCK and CLOCK_LINE.fullmatch(low):
+        if clock and len(low) < LONGEST_CLOCK and CLOCK_LINE.fullmatch(low):
             line: str | None = ""
         else:
             line = _without_rotating(raw, low, starts[first:last])
@@ -82,30 +82,31 @@ def _lines(
 ) -> tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
 
-    Of these: start, end, and which of the places that come third are its own. All patterns need a digit. Lines in which
-    nothing but tokens can rotate are copied without them.
+    Of these: start, end, which of the places that come third are its own, and whether all of it may be a clock. All
+    patterns need a digit. Bare numbers are left out here; lines in which nothing but tokens can rotate are copied
+    without them.
     """
     n = len(source)
-    numbered, places = np.empty((64, 4), dtype=np.int64), np.empty(n + 64, dtype=np.int32)
+    numbered, places = np.empty((64, 5), dtype=np.int64), np.empty(n + 64, dtype=np.int32)
     o, count, found, i = 0, 0, 0, 0
     while i < n:
-        start, digits = i, 0
-        while i < n and source[i] != 10:
-            digits += 1 if 48 <= source[i] <= 57 else 0
+        line_at, digits = o, 0
+        while i < n and source[nth(i)] <= 32 and source[nth(i)] != 10:
             i += 1
-        end = i
-        i += 1
-        while start < end and source[start] <= 32:
-            start += 1
-        while start < end and source[end - 1] <= 32:
-            end -= 1
-        if start == end:
-            continue
-        line_at = o
-        for k in range(start, end):
-            out[o] = source[k]
+        while i < n and source[nth(i)] != 10:
+            out[nth(o)] = source[nth(i)]
+            digits += 48 <= source[nth(i)] <= 57
             o += 1
+            i += 1
+        i += 1
+        while o > line_at and out[nth(o - 1)] <= 32:
+            o -= 1
+        if o == line_at:
+            continue
         if digits:
+            if o - line_at < LONGEST_CLOCK and is_bare_number(out, line_at, o):
+                o = line_at
+                continue
             first = found
             found = rotating_starts(out, line_at, o, wordlike, places, found)
             clock = o - line_at < 4 * LONGEST_CLOCK and may_be_clock(out, line_at, o)
@@ -120,9 +121,9 @@ def _lines(
                 in_characters(out, line_at, places, first, found)
                 numbered = _with_row(numbered, count)
                 numbered[count, 0], numbered[count, 1] = line_at, o
-                numbered[count, 2], numbered[count, 3] = first, found
+                numbered[count, 2], numbered[count, 3], numbered[count, 4] = first, found, clock
                 count += 1
-        out[o] = 10
+        out[nth(o)] = 10
         o += 1
     return o, numbered[:count], places[:found]
 
@@ -132,7 +133,7 @@ def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """Return these rows in an array with room for one more."""
     if count < len(rows):
         return rows
-    longer = np.empty((2 * count, 4), dtype=np.int64)
+    longer = np.empty((2 * count, 5), dtype=np.int64)
     for i in range(count):  # a slice would have numba compile the text of its error, a second of compiling
         longer[i] = rows[i]
     return longer

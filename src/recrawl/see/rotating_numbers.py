@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, nth
 from recrawl.see.rotating_marks import (
     Places,
     before_space,
@@ -19,11 +19,11 @@ from recrawl.see.rotating_marks import (
 _WINDOW_BYTES = 96  # a date and its time are not longer
 
 
-@kernel
+@borrowing
 def number_starts(line: ByteArray, start: int, at: int, i: int, end: int, seen: int, found: Places, count: int) -> int:
     """Add the places that the number at..i gives: seconds since 1970, a date and time without marks, a clock."""
-    c = line[i] if i < end else np.uint8(32)
-    if 10 <= i - at <= 19 and line[at] == 49 and (i - at) % 3 == 1:
+    c = line[nth(i)] if i < end else np.uint8(32)
+    if 10 <= i - at <= 19 and line[nth(at)] == 49 and (i - at) % 3 == 1:
         return _epoch(line, start, at, found, count)
     if i - at == 8 and c | 32 == 116 and is_digit(line, i + 6, end):
         return put(found, count, at, start)
@@ -32,7 +32,7 @@ def number_starts(line: ByteArray, start: int, at: int, i: int, end: int, seen: 
     return count
 
 
-@kernel
+@borrowing
 def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: int) -> int:
     """Add the places before a clock's colon at i where it, or a date before it, can begin."""
     clock = i + 3 < end and line[i + 3] == 58  # with seconds: a time of its own
@@ -53,7 +53,7 @@ def _dates(line: ByteArray, start: int, i: int, end: int, found: Places, count: 
     return count
 
 
-@kernel
+@borrowing
 def _goes_on(line: ByteArray, i: int, end: int) -> bool:
     """Whether a date goes on at i, after its first number: with a mark and a digit, or a month."""
     if i < end and 45 <= line[i] <= 47 and is_digit(line, i + 1, end):
@@ -64,7 +64,7 @@ def _goes_on(line: ByteArray, i: int, end: int) -> bool:
     return is_day_or_month(line, i, end)
 
 
-@kernel
+@borrowing
 def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> int:
     """Add the places where the label of a number of seconds can begin; the number begins at i."""
     i -= i > start and (line[i - 1] == 34 or line[i - 1] == 39)
@@ -78,19 +78,41 @@ def _epoch(line: ByteArray, start: int, i: int, found: Places, count: int) -> in
     return put(found, count, i, start) if i < label else count
 
 
-@kernel
+@borrowing
+def is_bare_number(line: ByteArray, start: int, end: int) -> bool:
+    """Whether a line in ASCII is nothing but a number and marks, as CLOCK_LINE says in its second half."""
+    i = start
+    while i < end and _is_mark(line[nth(i)]):
+        i += 1
+    if not is_digit(line, i, end):
+        return False
+    while i < end and (48 <= line[nth(i)] <= 57 or line[nth(i)] == 44 or line[nth(i)] == 46):
+        i += 1
+    i += i < end and (line[nth(i)] | 32 == 107 or line[nth(i)] | 32 == 109)  # k, m
+    while i < end and _is_mark(line[nth(i)]):
+        i += 1
+    return i == end
+
+
+@borrowing
+def _is_mark(c: int) -> bool:
+    """Whether a byte of ASCII is neither a letter nor a digit nor a low line."""
+    return c < 128 and not (48 <= c <= 57 or c == 95 or is_ascii_letter(c))
+
+
+@borrowing
 def may_be_clock(line: ByteArray, start: int, end: int) -> bool:
     """Whether CLOCK_LINE could match: all words are numbers, days, months or as short as the name of a time zone."""
     first, i = True, start
     while i < end:
-        at, c = i, line[i]
+        at, c = i, line[nth(i)]
         i += 1
         first &= not 48 <= c <= 57
         if not is_ascii_letter(c):
             continue
-        while i < end and is_ascii_letter(line[i]):
+        while i < end and is_ascii_letter(line[nth(i)]):
             i += 1
-        if not is_day_or_month(line, at, i) and (first or i - at > 5 or (i - at > 3 and line[i - 1] | 32 != 116)):
+        if not is_day_or_month(line, at, i) and (first or i - at > 5 or (i - at > 3 and line[nth(i - 1)] | 32 != 116)):
             return False
         first = False
     return True

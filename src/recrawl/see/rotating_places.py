@@ -7,14 +7,14 @@ colon of a clock and a date before it, a long run of letters and digits. It may 
 from __future__ import annotations
 
 from recrawl.columns import BoolArray, ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, nth
 from recrawl.see.rotating_marks import Places, is_ascii_letter, is_digit, past_space, put, wide_at
 from recrawl.see.rotating_numbers import number_starts
 from recrawl.see.rotating_tokens import token_starts
 from recrawl.see.rotating_words import word_starts
 
 
-@kernel
+@borrowing
 def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, found: Places, count: int) -> int:
     """Add to `found` the places between start and end where ROTATING can match: never one too few.
 
@@ -32,29 +32,31 @@ def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, 
     before = False  # whether a letter, digit or low line stands before i
     i = start
     while i < end:
-        at, c = i, line[i]
+        at, c = i, line[nth(i)]
         if is_ascii_letter(c):
-            while i < end and is_ascii_letter(line[i]):
+            while i < end and is_ascii_letter(line[nth(i)]):
                 i += 1
             count = word_starts(line, start, at, i, end, not before, found, count)
             letters, inside = True, True
         elif 48 <= c <= 57:
-            while i < end and 48 <= line[i] <= 57:
+            while i < end and 48 <= line[nth(i)] <= 57:
                 i += 1
             count = number_starts(line, start, at, i, end, seen, found, count)
-            seen = i if i < end and line[i] == 58 else seen
+            seen = i if i < end and line[nth(i)] == 58 else seen
             digits, inside = True, True
         elif c >= 128:
             code, size = wide_at(line, i, end)
             i += size
-            inside = wordlike[code]
+            inside = wordlike[nth(code)]
             wide |= inside
             if code == 0xA9 and is_digit(line, past_space(line, i, end), end):
                 count = put(found, count, at, start)
         else:
             i += 1
             inside = c == 95
-            copyrighted = c == 41 and at >= start + 2 and line[at - 2] == 40 and line[at - 1] | 32 == 99  # (c)
+            copyrighted = (
+                c == 41 and at >= start + 2 and line[nth(at - 2)] == 40 and line[nth(at - 1)] | 32 == 99
+            )  # (c)
             if copyrighted and is_digit(line, past_space(line, i, end), end):
                 count = put(found, count, at - 2, start)
         before = inside
@@ -72,7 +74,7 @@ def rotating_starts(line: ByteArray, start: int, end: int, wordlike: BoolArray, 
     return _in_order(found, first, count)
 
 
-@kernel
+@borrowing
 def _in_order(found: Places, first: int, count: int) -> int:
     """Sort the places and drop what is there twice; return how many there are."""
     for k in range(first + 1, count):  # by insertion: no place is far from where it belongs
@@ -92,27 +94,27 @@ def _in_order(found: Places, first: int, count: int) -> int:
     return kept
 
 
-@kernel
+@borrowing
 def only_tokens(line: ByteArray, start: int, end: int, found: Places, first: int, count: int) -> bool:
     """Whether only tokens can begin in this line, and it is ASCII; the places are then made plain."""
     for k in range(first, count):
         if found[k] >= 0:
             return False
     for i in range(start, end):
-        if line[i] >= 128:
+        if line[nth(i)] >= 128:
             return False
     for k in range(first, count):
         found[k] = ~found[k]
     return True
 
 
-@kernel
+@borrowing
 def in_characters(line: ByteArray, start: int, found: Places, first: int, count: int) -> None:
     """Turn places into numbers of characters from the start of the line."""
     chars, i = 0, start
     for k in range(first, count):
         place = max(found[k], ~found[k])
         while i < place:
-            chars += line[i] < 128 or line[i] >= 192
+            chars += line[nth(i)] < 128 or line[nth(i)] >= 192
             i += 1
         found[k] = chars

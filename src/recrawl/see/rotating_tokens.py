@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing
 from recrawl.see.rotating_marks import Places, is_ascii_letter, put
 
 _MOST_BOUNDARIES = 32  # places tried in one run of letters beyond ASCII, digits and dashes
@@ -11,7 +11,7 @@ _UUID = (8, 4, 4, 4, 12)  # hexadecimal digits between dashes
 _LEAST_HEXADECIMAL, _LEAST_TOKEN = 16, 24
 
 
-@kernel
+@borrowing
 def token_starts(line: ByteArray, start: int, end: int, wide: bool, letters: bool, found: Places, count: int) -> int:
     """Add the places where a token can begin in a run of letters, digits and dashes."""
     while start < end and line[start] == 45:
@@ -33,7 +33,7 @@ def token_starts(line: ByteArray, start: int, end: int, wide: bool, letters: boo
     return count
 
 
-@kernel
+@borrowing
 def cut_tokens(line: ByteArray, start: int, end: int, found: Places, first: int, count: int) -> int:
     """Cut the tokens at these places out of a line in ASCII; return where it ends then, -1 if there are none.
 
@@ -52,7 +52,7 @@ def cut_tokens(line: ByteArray, start: int, end: int, found: Places, first: int,
     return o - 1 if o > start and line[o - 1] == 32 else o
 
 
-@kernel
+@borrowing
 def _join(line: ByteArray, i: int, end: int, start: int, o: int) -> int:
     """Move a piece of the line to o, its white space as single spaces, and one more space behind it."""
     for k in range(i, end + 1):
@@ -67,7 +67,7 @@ def _join(line: ByteArray, i: int, end: int, start: int, o: int) -> int:
     return o
 
 
-@kernel
+@borrowing
 def _token_end(line: ByteArray, start: int, i: int, end: int) -> int:
     """Return where the token that begins at i ends, by the three patterns of ROTATING for tokens; -1 if none does."""
     if (i > start and _in_word(line, i - 1, end)) == _in_word(line, i, end):
@@ -94,7 +94,7 @@ def _token_end(line: ByteArray, start: int, i: int, end: int) -> int:
     return stop if digits and letters else -1
 
 
-@kernel
+@borrowing
 def _uuid_end(line: ByteArray, i: int, end: int) -> int:
     for size in _UUID:
         for _ in range(size):
@@ -108,12 +108,12 @@ def _uuid_end(line: ByteArray, i: int, end: int) -> int:
     return -1 if _in_word(line, i, end) else i
 
 
-@kernel
+@borrowing
 def _is_hexadecimal(c: int) -> bool:
     return 48 <= c <= 57 or 97 <= c | 32 <= 102
 
 
-@kernel
+@borrowing
 def _in_word(line: ByteArray, i: int, end: int) -> bool:
     """Whether a letter, a digit or a low line stands at i."""
     return i < end and (48 <= line[i] <= 57 or line[i] == 95 or is_ascii_letter(line[i]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, nth
 from recrawl.hashing import FNV_PRIME, FNV_START, fnv1a
 from recrawl.see.rotating_marks import (
     Hashes,
@@ -41,19 +41,19 @@ _SECRET_CHARS = 200  # before the first digit of a secret
 _LONGEST_WORD = len("correlationtoken")
 
 
-@kernel
+@borrowing
 def _dated(line: ByteArray, i: int, end: int) -> bool:
     """Whether a date can follow a verb such as "updated" that ends at i."""
-    while i < end and (line[i] <= 32 or line[i] >= 128 or line[i] == 58):
+    while i < end and (line[nth(i)] <= 32 or line[nth(i)] >= 128 or line[nth(i)] == 58):
         i += 1
-    if i + 2 < end and (line[i + 2] <= 32 or line[i + 2] >= 128):
-        word = int(line[i] | 32) << 8 | int(line[i + 1] | 32)
+    if i + 2 < end and (line[nth(i + 2)] <= 32 or line[nth(i + 2)] >= 128):
+        word = int(line[nth(i)] | 32) << 8 | int(line[nth(i + 1)] | 32)
         if word in (_ON, _AT):
             i = past_space(line, i + 2, end)
     return is_digit(line, i, end) or is_day_or_month(line, i, end)
 
 
-@kernel
+@borrowing
 def _verbs(line: ByteArray, start: int, i: int, verbs: Hashes, found: Places, count: int) -> int:
     """Add the places where one of these verbs that ends at i begins, and where "last" before it does."""
     value, letters = FNV_START, 0
@@ -74,7 +74,7 @@ def _verbs(line: ByteArray, start: int, i: int, verbs: Hashes, found: Places, co
     return count
 
 
-@kernel
+@borrowing
 def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: int) -> int:
     """Add the places where the number before "views" can begin."""
     i = before_space(line, word_at, start)
@@ -90,7 +90,7 @@ def _counter(line: ByteArray, start: int, word_at: int, found: Places, count: in
     return count
 
 
-@kernel
+@borrowing
 def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int) -> int:
     """Add the place where the number before "minutes ago" begins."""
     i = before_space(line, ago_at, start)
@@ -103,7 +103,7 @@ def _elapsed(line: ByteArray, start: int, ago_at: int, found: Places, count: int
     return put(found, count, i, start) if i < digits_end else count
 
 
-@kernel
+@borrowing
 def _duration_soon(line: ByteArray, i: int, end: int) -> bool:
     """Whether a number of seconds begins within 40 characters and before the next full stop."""
     chars = 0
@@ -123,11 +123,11 @@ def _duration_soon(line: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
 def word_starts(line: ByteArray, start: int, at: int, i: int, end: int, whole: bool, found: Places, count: int) -> int:
     """Add the places that the word at..i gives; `whole`: no letter or digit stands before it."""
     if i - at < 3:
-        two = int(line[at] | 32) << 8 | int(line[i - 1] | 32)
+        two = int(line[nth(at)] | 32) << 8 | int(line[nth(i - 1)] | 32)
         if i - at == 2 and two in (_OF, _IS) and _ends(line, i, end) and _dated(line, i, end):
             count = _verbs(line, start, before_space(line, at, start), _FIRST_WORDS, found, count)
         return count
@@ -136,18 +136,18 @@ def word_starts(line: ByteArray, start: int, at: int, i: int, end: int, whole: b
     if has_triple(_ENDINGS, line, i - 3):
         if _ends(line, i, end) and _dated(line, i, end):
             count = _verbs(line, start, i, _VERBS, found, count)
-        if i - at >= 9 and line[i - 9] | 32 == 99 and is_digit(line, past_space(line, i, end), end):
+        if i - at >= 9 and line[nth(i - 9)] | 32 == 99 and is_digit(line, past_space(line, i, end), end):
             count = put(found, count, i - 9, start)
     return count
 
 
-@kernel
+@borrowing
 def _ends(line: ByteArray, i: int, end: int) -> bool:
     """Whether a word ends at i: no digit and no low line follows."""
-    return i == end or not (48 <= line[i] <= 57 or line[i] == 95)
+    return i == end or not (48 <= line[nth(i)] <= 57 or line[nth(i)] == 95)
 
 
-@kernel
+@borrowing
 def _secret_follows(line: ByteArray, i: int, end: int) -> bool:
     """Whether a mark and a value with a digit can follow a word such as "session" that ends at i."""
     while i < end and (line[i] <= 32 or line[i] >= 128 or line[i] == 95 or line[i] == 45):
@@ -170,21 +170,30 @@ def _secret_follows(line: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
+def _number_follows(line: ByteArray, i: int, end: int) -> bool:
+    """Whether a mark and a number follow a word such as "views" or "users online", the first of which ends at i."""
+    j = past_space(line, i, end)
+    if j > i and j < end and is_ascii_letter(line[j]):
+        while j < end and is_ascii_letter(line[j]):
+            j += 1
+        j = past_space(line, j, end)
+    return j < end and (line[j] == 58 or line[j] == 61) and is_digit(line, past_space(line, j + 1, end), end)
+
+
+@borrowing
 def _known_word(line: ByteArray, start: int, at: int, i: int, end: int, whole: bool, found: Places, count: int) -> int:
     """Add the places that the word at..i gives, which may be "views", "took", "ago", "session" or "time"."""
     word = FNV_START
     for k in range(at, i):
-        word = (word ^ np.uint64(line[k] | 32)) * FNV_PRIME
+        word = (word ^ np.uint64(line[nth(k)] | 32)) * FNV_PRIME
     bounded = _ends(line, i, end)
     if whole and has_hash(_SECRETS, word) and _secret_follows(line, i, end):
         count = put(found, count, at, start)
     if whole and bounded:
         if has_hash(_COUNTED_WORDS, word):
             count = _counter(line, start, at, found, count)
-            j = past_space(line, i, end)
-            c = line[j] if j < end else 0
-            if c == 58 or c == 61 or (is_ascii_letter(c) and j > i):
+            if _number_follows(line, i, end):
                 count = put(found, count, at, start)
         elif has_hash(_MADE, word):
             if _duration_soon(line, i, end):

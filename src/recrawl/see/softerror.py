@@ -27,7 +27,7 @@ _STRONG = re.compile(r"(?i)^\W*(?:error\W*)?(?:404|410)\b|\b(?:404|410)\W*$|not\
 
 def says_not_found(title: str, heading: str, words: int) -> bool:
     """Whether a short page's title or main heading says that there is nothing here."""
-    if words > MAX_WORDS or not (_may_say_so(title) or _may_say_so(heading)):
+    if words > MAX_WORDS or not _may_say_so(f"{title}\n{heading}"):
         return False
     if any(_STRONG.search(place) for place in (title, heading)):
         return True

@@ -17,7 +17,7 @@ from recrawl.live.reported import Seen
 from recrawl.live.session import Session
 from recrawl.live.store import Store
 from recrawl.live.store_dashboard import SORTS, WHICH
-from recrawl.live.store_history import KEYSETS
+from recrawl.live.store_history import KEYSETS, PageFilter
 from recrawl.live.store_history import SORTS as ORDERS
 from recrawl.simulate.replay import ReplayServer
 from support.live_crawls import Days, begun, seeds, settings
@@ -94,6 +94,9 @@ def asked(store: Store) -> dict[str, Any]:
     }
     calls |= {f"page_list {s} {w}": partial(store.page_list, sort=s, which=w) for s in SORTS for w in WHICH}
     calls |= {f"pages_after {s}": partial(store.pages_after, None, contains="/n", sort=s) for s in KEYSETS}
+    wanted = [PageFilter(part, limit=most) for part in ("", "/4", "A.EX", "_", "%", "\\") for most in (3, None)]
+    wanted += [PageFilter("a.ex", changed=True, since=1.0, sort=sort, limit=2) for sort in ("url", "last", "waiting")]
+    calls |= {f"pages {each}": partial(store.pages, each) for each in wanted}
     more: dict[str, Callable[[], Any]] = {
         "page_list": lambda: store.page_list(contains="a.ex", most=3),
         "sample": lambda: sorted(store.page_sample(2)),

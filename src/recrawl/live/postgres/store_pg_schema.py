@@ -16,6 +16,7 @@ create index feeds_host on feeds (host);
 create index announced_pending on announced (pending) where pending = 1;
 create index pages_canonical on pages (canonical) where canonical is not null;
 create index pages_host on pages (host, page);
+create index pages_url on pages (url);
 create index pages_changes on pages (changes desc, page);
 create index pages_visits on pages (visits desc, page);
 create index pages_last_visit on pages (last_visit_at nulls first, page);

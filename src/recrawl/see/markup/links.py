@@ -117,11 +117,12 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
 
 def _each_once(columns: LinkColumns) -> LinkColumns:
     """Return the first link to each address, without those that name no page."""
-    known: set[str] = {""}
-    kept = []
-    for url in columns.urls:
-        kept.append(url not in known and len(url) <= MAX_URL_CHARS)
-        known.add(url)
+    urls = columns.urls
+    first = dict(zip(reversed(urls), range(len(urls) - 1, -1, -1), strict=True))
+    first.pop("", None)
+    kept = [False] * len(urls)
+    for url, k in first.items():
+        kept[k] = len(url) <= MAX_URL_CHARS
     return columns.where(kept)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, kernel, nth
 from recrawl.see.markup import tags
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
@@ -116,13 +116,13 @@ def scan(html: bytes) -> Scanned:
     )
 
 
-@kernel
+@borrowing
 def _kind(name: np.uint64) -> int:
     place = PLACES[np.int64(name & np.uint64(len(PLACES) - 1))]
     return FLAGS[place] if NAMES[place] == name else 0
 
 
-@kernel
+@borrowing
 def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     """Whether a tag's attributes say that it is hidden or not main content."""
     while i >= 0:
@@ -137,7 +137,7 @@ def _is_aside(source: ByteArray, i: int, end: int) -> bool:
     return False
 
 
-@kernel
+@borrowing
 def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int, name: np.uint64, kind: int) -> int:
     """Close an element, if its end tag can reach it; return the depth that is left."""
     wall = BOUNDARY if kind & SPECIAL else SPECIAL
@@ -149,7 +149,7 @@ def _pop(stack: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], depth: int
     return depth
 
 
-@kernel
+@borrowing
 def _note(
     source: ByteArray, i: int, end: int, row: npt.NDArray[np.int32], a: np.uint64, b: np.uint64, c: np.uint64
 ) -> None:
@@ -159,7 +159,7 @@ def _note(
     row[5], row[6] = find_attribute(source, i, end, c)
 
 
-@kernel
+@borrowing
 def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDArray[np.int32]) -> bool:
     """Note a meta, link or base tag; False if it is another one."""
     if name == tags.META:
@@ -176,7 +176,7 @@ def _head_tag(source: ByteArray, i: int, end: int, name: np.uint64, row: npt.NDA
     return True
 
 
-@kernel
+@borrowing
 def _after_raw(source: ByteArray, i: int, close: int) -> int:
     """Return the place after raw text, whose end tag is at `close`; the end of the page if there is none."""
     end = tag_end(source, read_name(source, close + 2)[0])[0] if close >= 0 else -1
@@ -209,16 +209,16 @@ def _scan(
         token = i
         what, i, name, name_end, closed = read_token(source, i)
         if what == TEXT:
-            words += text[t - 1] == 32 or text[t - 1] == 10
-            text[t] = 60
+            words += text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10
+            text[nth(t)] = 60
             t += 1
             continue
         if what == SKIP:
             continue
         kind = _kind(name)
-        if kind & BLOCK and text[t - 1] != 10:
-            t -= text[t - 1] == 32
-            text[t] = 10
+        if kind & BLOCK and text[nth(t - 1)] != 10:
+            t -= text[nth(t - 1)] == 32
+            text[nth(t)] = 10
             t += 1
         if name == tags.A:
             if open_link >= 0:
@@ -287,22 +287,22 @@ def _scan(
     if aside == MAX_DEPTH:
         parts += _span(spans, parts, open_span, t, open_at, n, done)
     for k in range(links):
-        _trim(text, anchors[k])
+        _trim(text, anchors, k)
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
 
 
-@kernel
+@borrowing
 def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
     """Copy text up to the next tag, white space collapsed; return both positions and the number of words begun.
 
     The steps are the same for every byte: a branch at the end of each word would cost more than they do.
     """
     n, words = len(source), 0
-    spaced = np.int64(text[t - 1] == 32 or text[t - 1] == 10)
-    while i < n and source[i] != 60:
-        space = _SPACE[source[i]]
-        text[t] = np.uint8(32) if space else source[i]
+    spaced = np.int64(text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10)
+    while i < n and source[nth(i)] != 60:
+        space = _SPACE[source[nth(i)]]
+        text[nth(t)] = np.uint8(32) if space else source[nth(i)]
         t += 1 - (space & spaced)
         words += spaced & ~space
         spaced = space
@@ -310,24 +310,24 @@ def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int,
     return i, t, words
 
 
-@kernel
-def _trim(text: ByteArray, row: npt.NDArray[np.int32]) -> None:
+@borrowing
+def _trim(text: ByteArray, anchors: npt.NDArray[np.int32], k: int) -> None:
     """Trim a link's text; note whether it needs no further decoding."""
-    start, end = row[4], row[5]
-    while start < end and (text[start] == 32 or text[start] == 10):
+    start, end = anchors[k, 4], anchors[k, 5]
+    while start < end and (text[nth(start)] == 32 or text[nth(start)] == 10):
         start += 1
-    while start < end and (text[end - 1] == 32 or text[end - 1] == 10):
+    while start < end and (text[nth(end - 1)] == 32 or text[nth(end - 1)] == 10):
         end -= 1
-    row[6] = end - start <= MAX_ANCHOR_CHARS
-    for i in range(start, end if row[6] else start):
-        if not 32 <= text[i] <= 126 or text[i] == 38:
-            row[6] = 0
+    anchors[k, 6] = 0
+    if end - start > MAX_ANCHOR_CHARS:
+        return
+    for i in range(start, end):
+        if not 32 <= text[nth(i)] <= 126 or text[nth(i)] == 38:
             return
-    if row[6]:
-        row[4], row[5] = start, end
+    anchors[k, 4], anchors[k, 5], anchors[k, 6] = start, end, 1
 
 
-@kernel
+@borrowing
 def _span(spans: npt.NDArray[np.int32], parts: int, start: int, end: int, at: int, at_end: int, done: bool) -> int:
     """Store a piece of main content, as ranges of the text and of the source; return 1, or 0 for an empty piece."""
     if done or start >= end or parts == len(spans):

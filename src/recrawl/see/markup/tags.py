@@ -53,6 +53,14 @@ def _table() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
     return np.array(hashes, dtype=np.uint64), np.array(values, dtype=np.int64)
 
 
+def _by_slot(names: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return a table that holds each hash in the slot that its last bits name; 0 where there is none."""
+    table = np.zeros(4096, dtype=np.uint64)
+    table[(names % np.uint64(len(table))).astype(np.int64)] = names
+    assert np.count_nonzero(table) == len(names), "a slot for each name"
+    return table
+
+
 def _places(names: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
     places = np.zeros(4096, dtype=np.uint8)
     slots = (names % np.uint64(len(places))).astype(np.int64)
@@ -63,7 +71,7 @@ def _places(names: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint8]:
 
 NAMES, FLAGS = _table()  # sorted hashes, and what each name is
 PLACES = _places(NAMES)  # the place in NAMES of the name whose hash ends with these bits, if it is there
-ASIDES = np.sort(np.array([fnv1a(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
+ASIDES = _by_slot(np.array([fnv1a(word) for word in ASIDE_WORDS.split()], dtype=np.uint64))
 
 A, BASE, H1, IMG, LINK, MAIN, META, HEADER, SCRIPT, TABLE, TITLE = (
     fnv1a(name) for name in ("a", "base", "h1", "img", "link", "main", "meta", "header", "script", "table", "title")

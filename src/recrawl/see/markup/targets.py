@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import ByteArray
-from recrawl.compiled import kernel
+from recrawl.compiled import borrowing, kernel, nth
 from recrawl.hashing import FNV_PRIME, FNV_START
 
 Rows = npt.NDArray[np.int32]
@@ -65,10 +65,10 @@ def link_texts(
     return n, urls[: max(u - 1, 0)], anchors[: max(a - 1, 0)], left[:m]
 
 
-@kernel
+@borrowing
 def _copy(source: ByteArray, start: int, end: int, out: ByteArray, o: int) -> int:
     for i in range(start, end):
-        out[o] = source[i]
+        out[nth(o)] = source[nth(i)]
         o += 1
     return o
 
@@ -109,53 +109,53 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
     return out[:, :count]
 
 
-@kernel
+@borrowing
 def _cut(source: ByteArray, start: int, end: int) -> tuple[int, np.uint64]:
     """Return where a target ends without its fragment, and its hash; `&#35;` begins no fragment that we could see."""
     value = FNV_START
     for i in range(start, end):
-        c = source[i]
+        c = source[nth(i)]
         if c == 35:
             return i, value
         value = (value ^ np.uint64(c)) * FNV_PRIME
         if c == 38:
             for k in range(i + 1, end):
-                value = (value ^ np.uint64(source[k])) * FNV_PRIME
+                value = (value ^ np.uint64(source[nth(k)])) * FNV_PRIME
             return end, value
     return end, value
 
 
-@kernel
+@borrowing
 def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
     if a_end - a != b_end - b:
         return False
     k = 0
-    while k < a_end - a and source[a + k] == source[b + k]:
+    while k < a_end - a and source[nth(a + k)] == source[nth(b + k)]:
         k += 1
     return k == a_end - a
 
 
-@kernel
+@borrowing
 def _sort(source: ByteArray, start: int, end: int) -> tuple[int, int]:
     """Return a target's sort, and where its path begins."""
     if end - start > MAX_PLAIN_BYTES or end == start:
         return PARSED, start
     i, ups = start, 0
-    if source[i] == 47:
+    if source[nth(i)] == 47:
         i += 1
     else:
-        while i + 3 <= end and source[i] == 46 and source[i + 1] == 46 and source[i + 2] == 47:
+        while i + 3 <= end and source[nth(i)] == 46 and source[nth(i + 1)] == 46 and source[nth(i + 2)] == 47:
             i += 3
             ups += 1
     path, before = i, False  # whether a plain character stands before i
     while i < end:
-        if _PLAIN[source[i]]:
+        if _PLAIN[source[nth(i)]]:
             before = True
-        elif before and (source[i] == 47 or (source[i] == 46 and i + 1 < end)):
+        elif before and (source[nth(i)] == 47 or (source[nth(i)] == 46 and i + 1 < end)):
             before = False
         else:
             return PARSED, start
         i += 1
     if path == end:
         return PARSED, start
-    return (ROOTED if source[start] == 47 else ups), path
+    return (ROOTED if source[nth(start)] == 47 else ups), path
