@@ -154,7 +154,7 @@ BAD = {
     "more folds than pages": (["--folds", "9999"], "a fold needs at least one page"),
     "no folds": (["--folds", "0"], "at least 1"),
     "only warm-up": (["--warmup", "12"], "not shorter than the crawl"),
-    "a cycle longer than the window": (["--cycle", "30d"], "not shorter than the crawl"),
+    "a cycle longer than the window": (["--cycle", "30d"], "12 days are too few: a cycle has 30 days"),
     "a negative warm-up": (["--warmup=-1"], "negative"),
     "a negative cap": (["--site-cap=-1"], "negative"),
     "a negative seed": (["--seed=-1"], "negative"),

@@ -16,7 +16,9 @@ from recrawl.cli import main
 from recrawl.fleet.planning import plan_shards
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_writing import write_shards
+from support.real_recordings import THREE_SITES
 from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
+from support.small_recordings import random_tables, write
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +80,36 @@ def test_comparisons_are_the_same_on_dask(engine: str, tmp_path: Path) -> None:
             for where in ("local", engine)
         ]
         assert results[0] == results[1]
+
+
+TINY = "--population 20 --generations 3 --archive 5 --depth 4 --jobs 2"
+
+
+@pytest.fixture(scope="module")
+def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(random_tables(300, 30.0, 5), tmp_path_factory.mktemp("changing") / "web")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        f"evolve WEB {TINY} --seeds 3 --budget 10%",
+        f"experiment gp4c WEB {TINY} --seeds 1 --budget 10% --cycles 8,8,8 --folds 3 --split 1,1 --sets basic"
+        " --errors 1%",
+        f"experiment clusters {THREE_SITES} --quick --days 56 --cycles 28d --pages 60 --queries 5 --repeats 1",
+    ],
+    ids=["evolve", "gp4c", "clusters"],
+)
+def test_experiments_are_the_same_on_dask(
+    engine: str, changing: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Formulas, counts of what is new and all figures: byte for byte those of this process."""
+    results = []
+    for more in ([], ["--engine", "local"], ["--engine", engine]):
+        assert main([*words.replace("WEB", str(changing)).split(), "--json", *more]) == 0
+        results.append(capsys.readouterr().out)
+    assert len(results[0]) > 1000
+    assert results[0] == results[1] == results[2]
 
 
 def test_errors_of_workers_arrive(sharded: dict[int, ShardSet], engine: str, tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from recrawl.cli import main
+from recrawl.cli.options import command
 from recrawl.recording.write import new_recording, write_tables
 from recrawl.simulate.synthetic.synthesis import generate
 
@@ -82,3 +84,11 @@ def test_formulas_need_neither_words_nor_links(tmp_path: Path, capsys: pytest.Ca
     words = ["--quick", "--population", "6", "--generations", "2", "--seeds", "1", "--archive", "3", "--sets", "basic"]
     assert main(["experiment", "gp4c", web, *words]) == 0
     assert "GP4C" in capsys.readouterr().out
+
+
+def test_budgets_are_written_as_they_are_typed() -> None:
+    """The command in results.json can be run again: shares of the pages are in percent, counts as they are."""
+    args = argparse.Namespace(data="web", budgets=(1 / 12, 500), budget=0.05, cycles=(14.0,))
+    assert command(args, "experiment clusters") == (
+        "recrawl experiment clusters web --budgets 8.33333333333%,500 --budget 5% --cycles 14"
+    )

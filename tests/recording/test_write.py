@@ -73,7 +73,7 @@ def test_a_failure_leaves_nothing(tmp_path: Path) -> None:
         fail_half_way(tmp_path / "web")
     assert list(tmp_path.iterdir()) == []
     write_recording(generate("poisson", 20, 5, 1), tmp_path / "web")
-    with pytest.raises(InputError, match="needs the table 'pages'"):
+    with pytest.raises(InputError, match="needs the column 'days'"):
         write_recording({"sites": {"site_id": np.array([0])}}, tmp_path / "web", force=True)
     assert len(Recording.open(tmp_path / "web")) == 20
     assert [path.name for path in tmp_path.iterdir()] == ["web"]

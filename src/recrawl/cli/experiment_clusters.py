@@ -18,6 +18,7 @@ EXAMPLES = """examples:
   recrawl experiment clusters web --out clusters
   recrawl experiment clusters web --cycles 7d,14d --budgets 5% --parts policies --out weekly
   recrawl experiment clusters web --queries queries.txt --parts policies
+  recrawl experiment clusters web --engine dask://10.0.0.1:8786 --out clusters
   recrawl experiment clusters web --quick
 
 Without options this is the paper's protocol: cycles of 2, 4 and 8 weeks; 1/12, 1/6 and 1/3 of the pages per cycle; no
@@ -43,15 +44,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--queries", default="100", metavar="N|FILE", help="queries to draw, or a file of them (100)")
     group.add_argument("--parts", default=None, metavar="A,B", help="only some of counts,units,features,policies,cold")
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, 2 seeds")
-    add_results(parser, "results.json, figures and report.html")
+    add_results(parser, "results.json, figures and report.html", pieces="the crawls and clusterings")
 
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
 
     from recrawl.evaluate.search.queries import read_queries
-    from recrawl.papers.clusters.clusters_protocol import PARTS, ClustersProtocol, run_experiment
+    from recrawl.papers.clusters.clusters_protocol import PARTS, ClustersProtocol
     from recrawl.papers.clusters.clusters_report import ClustersReport
+    from recrawl.papers.clusters.clusters_run import run_experiment
 
     check_numbers(args)
     asked = None if args.queries.isdigit() else read_queries(args.queries)
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> None:
     check_out(args, ClustersReport.owns)
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("clusters") as advance:
-        experiment = run_experiment(recording, protocol, asked, advance)
+        experiment = run_experiment(recording, protocol, asked, advance, args.engine)
     deliver_paper(args, ClustersReport(experiment), notes)
 
 

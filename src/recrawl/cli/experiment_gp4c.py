@@ -42,7 +42,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sets", default="basic,all", metavar="A,B", help="sets of terminals (basic,all)")
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, few generations")
     add_settings(parser, chosen=False)
-    add_results(parser, "results.json, formulas, figures and report.html", jobs=True)
+    add_results(parser, "results.json, formulas, figures and report.html", jobs=True,
+                pieces="the evolutions of each fold, set and fitness, and the tests")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
@@ -67,5 +68,5 @@ def run(args: argparse.Namespace) -> None:
     check_out(args, Gp4cReport.owns)
     recording, _, notes = select(args, QUICK_PAGES)
     with progress("gp4c") as advance:
-        experiment = run_experiment(recording, protocol, advance)
+        experiment = run_experiment(recording, protocol, advance, args.engine)
     deliver_paper(args, Gp4cReport(experiment), notes)

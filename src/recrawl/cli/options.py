@@ -35,18 +35,21 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
     parser.add_argument("--jobs", type=int, default=1, metavar="J", help=f"{what}; the results are the same (1)")
 
 
-def add_engine(parser: Any) -> None:
-    """Add --engine."""
-    help = "where to compute: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+def add_engine(parser: Any, pieces: str = "") -> None:
+    """Add --engine; `pieces` names what is computed at once."""
+    what = f"where to compute {pieces}".rstrip()
+    help = f"{what}: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
     parser.add_argument("--engine", default="local", metavar="E", help=help)
 
 
-def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False) -> None:
-    """Add the group of options for seed, jobs and output."""
-    group = parser.add_argument_group("how fast, where to" if jobs else "where to")
+def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False, pieces: str = "") -> None:
+    """Add the group of options for seed, jobs, engine and output; `pieces` names what a cluster works on at once."""
+    group = parser.add_argument_group("how fast, where to" if jobs or pieces else "where to")
     add_seed(group)
     if jobs:
-        add_jobs(group)
+        add_jobs(group, "threads in this process" if pieces else "threads")
+    if pieces:
+        add_engine(group, pieces)
     add_out(group, writes)
 
 
@@ -92,11 +95,10 @@ def command(args: argparse.Namespace, verb: str) -> str:
         if option in skip or value is None or value is False:
             continue
         words.append("--" + option.replace("_", "-"))
-        if option == "budget" and isinstance(value, float):
-            words.append(f"{value * 100:.12g}%")
-        elif value is not True:
+        if value is not True:
+            scale, unit = (100, "%") if option in ("budget", "budgets") else (1, "")  # shares are typed in percent
             shown = value if isinstance(value, tuple) else (value,)
-            words.append(",".join(f"{v:.12g}" if isinstance(v, float) else str(v) for v in shown))
+            words.append(",".join(f"{v * scale:.12g}{unit}" if isinstance(v, float) else str(v) for v in shown))
     return shlex.join(words)
 
 

@@ -18,6 +18,7 @@ FILES = ("results.json", "report.html", "best.json", "best.py", "best.sql", "fit
 EXAMPLES = """examples:
   recrawl evolve web --fitness ndcg --terminals all --out evolved
   recrawl evolve web --cycle 7d --budget 2% --fitness changerate --jobs 2 --out evolved
+  recrawl evolve web --seeds 20 --engine dask://10.0.0.1:8786 --out evolved
   recrawl evolve web --generations 10 --population 100 --seeds 1
   recrawl compare web --policies "age,cg,gp:evolved/best.json"
 
@@ -36,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_warmup(group)
     group.add_argument("--all-pages", action="store_true", help="include pages that are born or die on the way")
     add_settings(parser)
-    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True)
+    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True, pieces="the evolutions of --seeds")
 
 
 def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> None:
@@ -100,7 +101,8 @@ def run(args: argparse.Namespace) -> None:
     with progress("evolving") as advance:
         outcome = evolve_formula(
             recording, plan, settings, args.fitness,
-            fixed=not args.all_pages, over=args.over, form=args.form, jobs=args.jobs, advance=advance,
+            fixed=not args.all_pages, over=args.over, form=args.form,
+            jobs=args.jobs, engine=args.engine, advance=advance,
         )  # fmt: skip
     words = command(args, "evolve")
     deliver(

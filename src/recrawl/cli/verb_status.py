@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from recrawl.cli.options import add_crawl, add_json, counted, crawl_of, moment
 from recrawl.plain_text import shown
-from recrawl.plan import spent_text
 from recrawl.spans import dated
 
 if TYPE_CHECKING:
@@ -35,6 +34,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
+    from recrawl.plan import spent_text
+
     lines = [
         f"{directory.path}: {counted(found['pages'], 'page')} on {counted(found['hosts'], 'host')}, "
         f"{found['fetched']:,} with a copy, {counted(found['links'], 'link')}",

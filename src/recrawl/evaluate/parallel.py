@@ -93,9 +93,7 @@ def _run_on(
     folds: int,
     advance: Advance,
 ) -> list[CrawlResult]:
-    tables = recording.tables
-    source = tables.folder.absolute() if isinstance(tables, ParquetTables) else tables
-    shared = engine.share(_Basis(source, recording.rows, recording.start, recording.end, folds, measures))
+    shared = engine.share(_Basis(SentRecording.of(recording), folds, measures))
     results: dict[int, CrawlResult] = {}
     for number, result in engine.each(_work, ((shared, task) for task in tasks)):
         results[number] = result
@@ -103,22 +101,40 @@ def _run_on(
     return [results[number] for number in range(len(tasks))]
 
 
-@dataclass
-class _Basis:
-    """What all tasks of a comparison share; a folder is opened where it is used, so workers must see it."""
+@dataclass(frozen=True)
+class SentRecording:
+    """A recording as it is sent to workers: a folder is opened where it is used, so they must see it."""
 
     source: Path | Tables
     rows: PageIds
     start: float
     end: float
+
+    @classmethod
+    def of(cls, recording: Recording) -> SentRecording:
+        """Describe a recording."""
+        tables = recording.tables
+        source = tables.folder.absolute() if isinstance(tables, ParquetTables) else tables
+        return cls(source, recording.rows, recording.start, recording.end)
+
+    def open(self) -> Recording:
+        """Return the recording."""
+        tables = ParquetTables(self.source) if isinstance(self.source, Path) else self.source
+        return Recording(tables, self.rows, self.start, self.end)
+
+
+@dataclass
+class _Basis:
+    """What all tasks of a comparison share."""
+
+    recording: SentRecording
     folds: int
     measures: tuple[Measure, ...]
 
     @cached_property
     def whole(self) -> Folds:
         """The recording with its folds."""
-        tables = ParquetTables(self.source) if isinstance(self.source, Path) else self.source
-        return Folds(Recording(tables, self.rows, self.start, self.end), self.folds)
+        return Folds(self.recording.open(), self.folds)
 
 
 def _work(piece: tuple[Shared, Task]) -> CrawlResult:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from recrawl.errors import InputError
-from recrawl.evolve.evolution import EvolutionSettings, Generation, Watch, discover, fitness_of
+from recrawl.evaluate.parallel import SentRecording
+from recrawl.evaluate.work_engine import LOCAL
+from recrawl.evolve.evolution import EvolutionSettings, Generation, Watch, conclude, discover, fitness_of
+from recrawl.evolve.evolution_pieces import SentTraining, as_of_one_ledger, evolve_on
 from recrawl.evolve.evolution_result import EvolutionResult
 from recrawl.evolve.fitness import make_fitness
 from recrawl.plan import Plan
@@ -26,13 +29,15 @@ def evolve_formula(
     over: str = "visits",
     form: str = "rate",
     jobs: int = 1,
+    engine: str = LOCAL,
     advance: Advance = silent,
 ) -> EvolutionResult:
     """Evolve formulas by genetic programming (GP4C, Santos et al. 2014) and return the best, validated on other pages.
 
     `fitness` is changerate, ndcg or any measure. With `fixed`, only pages that live through a half are used: far
     faster. `over` and `form` say what the estimators among the terminals are. `result.formula` is the formula; written
-    as JSON it is a policy, `gp:FILE`.
+    as JSON it is a policy, `gp:FILE`. The seeds are independent: with `engine` `dask://HOST:PORT` they are evolved on a
+    cluster, with the same result; `jobs` are the threads in this process.
     """
     plan, settings = plan or Plan(), settings or EvolutionSettings()
     settings.check()
@@ -41,7 +46,12 @@ def evolve_formula(
     sets = [
         make_fitness(p, plan, fitness, settings.terminals, over=over, form=form, jobs=jobs) for p in (train, validation)
     ]
-    discovery = discover(sets[0], sets[1], settings, plan.seed, _watcher(settings, advance))
+    if engine == LOCAL:
+        discovery = discover(sets[0], sets[1], settings, plan.seed, _watcher(settings, advance))
+    else:
+        training = SentTraining(SentRecording.of(train), plan, fitness, over, form, settings)
+        runs, simulated = as_of_one_ledger(evolve_on(engine, training, plan.seed, advance))
+        discovery = conclude(sets[0], sets[1], settings, runs, simulated)
     classical = [Expression.of(tree) for tree in CLASSICAL]
     values = [fitness_of(classical, judge) for judge in sets]
     return EvolutionResult(

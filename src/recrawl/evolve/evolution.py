@@ -104,6 +104,11 @@ class Ledger:
     def __len__(self) -> int:
         return len(self._known)
 
+    @property
+    def judged(self) -> list[bytes]:
+        """The canonical forms, in the order in which they were simulated."""
+        return list(self._known)
+
     def curves(self, forms: FormulaPopulation, keys: list[bytes]) -> tuple[FloatArray, int]:
         """Return the curves of canonical formulas, and how many had to be simulated."""
         first: dict[bytes, int] = {}
@@ -197,13 +202,20 @@ def discover(
     """Evolve with the seeds seed, seed + 1, ..., validate the best of each, choose, and make the choice readable."""
     ledger = Ledger(train)
     runs = [evolve(ledger, settings, seed + i, watch) for i in range(settings.seeds)]
+    return conclude(train, validation, settings, runs, len(ledger))
+
+
+def conclude(
+    train: Fitness, validation: Fitness, settings: EvolutionSettings, runs: list[EvolutionRun], simulated: int
+) -> Discovery:
+    """Validate the best formulas of all runs, choose, and make the choice readable."""
     candidates = validate(runs, train, validation)
     picked = {name: choose(candidates, name) for name in (*SELECTIONS, *PROGRAM_SELECTIONS)}
     plainer = {c.formula.key: readable(c, train, validation).formula for c in picked.values()}
     chosen = {name: replace(c, formula=plainer[c.formula.key]) for name, c in picked.items()}
     plain = [readable(candidate, train, validation) for candidate in nearly_best(candidates)]
     chosen[SHORT] = min(plain, key=lambda c: (len(c.formula), -c.validation))
-    return Discovery(settings, runs, candidates, chosen, len(ledger))
+    return Discovery(settings, runs, candidates, chosen, simulated)
 
 
 def readable(candidate: Candidate, *sets: Fitness) -> Candidate:

@@ -22,6 +22,7 @@ from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, MEASURES, REPLAYED
 from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.fleet.alive_workers import alive_workers
 from recrawl.live.store import Store, one_line_errors
 from recrawl.live.store_history import PageFilter
 from recrawl.plan import Plan
@@ -294,8 +295,9 @@ class Crawl:
         running = self.is_held()
         with self.reading() as store:
             numbers = {**store.status(), "barred": store.count_barred()}
-            if self.directory.database is not None:
-                numbers["workers"] = _workers(store)
+            workers = alive_workers(self.directory, store)
+            if workers is not None:
+                numbers["workers"] = workers
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
 
     def pages(
@@ -416,11 +418,3 @@ class Crawl:
             raise InputError(f"cannot export {what!r}: there are {', '.join(EXPORTS)}")
         with self.reading() as store:
             return EXPORTS[what](self.directory, store, Path(folder), force)
-
-
-def _workers(store: Store) -> list[dict[str, Any]]:
-    """Return the workers of a fleet that are alive."""
-    from recrawl.live.fleet.store_fleet import fleet_of
-    from recrawl.live.postgres.store_postgres import PostgresStore
-
-    return fleet_of(store).workers() if isinstance(store, PostgresStore) else []

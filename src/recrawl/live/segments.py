@@ -48,21 +48,28 @@ def send(bodies: Bodies, store: Store, settings: BodiesSettings) -> int:
     if not settings.to:
         return 0
     bodies.close_when_due()
-    sent = 0
-    try:
-        remote = RemoteBodies(settings)
-        for path in [path for path in sorted(bodies.folder.glob("*.warc.gz")) if path.name != bodies.writing_to]:
-            if path.stat().st_size:
-                _send(path, store, remote)
-                sent += 1
-            path.unlink()
-    except StoreError as error:
-        log.warning("bodies stay in %s: %s", bodies.folder, error)
+    closed = [path for path in sorted(bodies.folder.glob("*.warc.gz")) if path.name != bodies.writing_to]
+    sent = send_files(closed, store, settings)
     here = {path.name for path in bodies.folder.glob("*.warc.gz")}
     lost = [name for name, (_, _, state) in store.segments().items() if state == CLOSED and name not in here]
     with store.transaction():
         for name in lost:  # rewritten by a prune before it was sent
             store.forget_segment(name)
+    return sent
+
+
+def send_files(paths: list[Path], store: Store, settings: BodiesSettings) -> int:
+    """Send these files, each deleted here once that it is there is on record; return how many were sent."""
+    sent = 0
+    try:
+        remote = RemoteBodies(settings)
+        for path in paths:
+            if path.stat().st_size:
+                _send(path, store, remote)
+                sent += 1
+            path.unlink()
+    except StoreError as error:
+        log.warning("bodies stay in %s: %s", paths[0].parent if paths else "their folder", error)
     return sent
 
 

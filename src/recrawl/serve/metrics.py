@@ -12,6 +12,7 @@
 | recrawl_expected_calibration_ratio | changes found over changes that the estimate expected of the last visits |
 | recrawl_fetch_seconds | histogram of how long answers took, since this server began |
 | recrawl_feed_lag{sink}, recrawl_delivery_failures_total{sink}, recrawl_delivery_dead{sink} | deliveries |
+| recrawl_workers_alive | workers of a fleet whose lease is not over; not there for a crawl in a file |
 | recrawl_signal_trust{host} | share of announcements that were right; the 20 hosts with the most |
 """
 
@@ -47,10 +48,13 @@ class CrawlMetrics:
         self._sum_s = 0.0
         self._kinds: Counter[str] = Counter()
 
-    def text(self, store: Store, sinks: list[dict[str, Any]]) -> bytes:
-        """Return the metrics in Prometheus's text format."""
+    def text(self, store: Store, sinks: list[dict[str, Any]], workers: list[dict[str, Any]] | None = None) -> bytes:
+        """Return the metrics in Prometheus's text format; `workers` are those of a fleet that are alive."""
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(_Collected([*self._crawl(store), *self._answers(store), *_deliveries(sinks)]))
+        found = [*self._crawl(store), *self._answers(store), *_deliveries(sinks)]
+        if workers is not None:
+            found.append(_gauge("workers_alive", "Workers whose lease is not over", "", {"": len(workers)}))
+        registry.register(_Collected(found))
         return generate_latest(registry)
 
     def _crawl(self, store: Store) -> Iterator[Metric]:

@@ -13,6 +13,7 @@ from recrawl.clock import DAY_S
 from recrawl.errors import InputError
 from recrawl.live.exporting import write_csv
 from recrawl.live.feed import iso
+from recrawl.live.fleet.alive_workers import alive_workers
 from recrawl.live.store_dashboard import RECENT, SORTS, WHICH
 from recrawl.serve import dashboard_data as data
 from recrawl.serve.answers import answer
@@ -59,7 +60,8 @@ async def overview(request: web.Request) -> web.Response:
     running, days = service.crawl.is_held(), days_of(service.crawl.directory.config().every)
     shown = await service.readings.ask(lambda store: data.overview(store, estimates, running, days))
     sent = await service.readings.ask(lambda store: deliveries(service.crawl.directory.path, store))
-    return render(request, "overview.html", "Overview", **shown, deliveries=deliveries_word(sent))
+    workers = await service.readings.ask(lambda store: alive_workers(service.crawl.directory, store))
+    return render(request, "overview.html", "Overview", **shown, deliveries=deliveries_word(sent), workers=workers)
 
 
 async def hosts(request: web.Request) -> web.Response:

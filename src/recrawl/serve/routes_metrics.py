@@ -5,6 +5,8 @@ from __future__ import annotations
 from aiohttp import web
 
 from recrawl.errors import InputError
+from recrawl.live.fleet.alive_workers import alive_workers
+from recrawl.live.store import Store
 from recrawl.serve.delivery_data import deliveries
 from recrawl.serve.routes_dashboard import ESTIMATES
 from recrawl.serve.service import SERVICE
@@ -22,8 +24,12 @@ def add(app: web.Application) -> None:
     async def show(request: web.Request) -> web.Response:
         """Return the metrics as text."""
         service = request.app[SERVICE]
-        folder = service.crawl.directory.path
-        text = await service.readings.ask(lambda store: metrics.text(store, deliveries(folder, store)))
+        directory = service.crawl.directory
+
+        def read(store: Store) -> bytes:
+            return metrics.text(store, deliveries(directory.path, store), alive_workers(directory, store))
+
+        text = await service.readings.ask(read)
         return web.Response(body=text, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})
 
     app.router.add_get("/metrics", show)

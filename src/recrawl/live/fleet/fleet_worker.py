@@ -114,7 +114,7 @@ class FleetWorker:
 
     def _session(self, store: PostgresStore) -> WorkerSession:
         clock = self._clock or DatabaseClock(self._machine_clock, fleet_of(store).now_s())
-        return WorkerSession(store, self._config(store), self.name, self.folder, clock, self._stopping)
+        return WorkerSession(self.place, store, self._config(store), self.name, self.folder, clock, self._stopping)
 
     def _config(self, store: PostgresStore) -> CrawlConfig:
         """Return the planner's settings; files that they name are looked for in this worker's folder."""

@@ -271,6 +271,10 @@ class FleetTables:
             "update hosts h set gate = g.gate from gates g where g.host = h.name and h.gate is distinct from g.gate"
         )
 
+    def alive(self) -> set[int]:
+        """Return the sessions whose leases last."""
+        return {row[0] for row in self.db.execute("select worker from workers where alive_until > clock_timestamp()")}
+
     def workers(self) -> list[dict[str, Any]]:
         """Return the sessions that are alive: name, sites, visits sent, seconds left of the lease."""
         names = ("worker", "name", "sites", "visits", "lease_left_s")

@@ -22,12 +22,14 @@ from recrawl.live.fleet.inbox_format import Reply, pack_reply, visit_reply
 from recrawl.live.fleet.store_fleet import CycleOverError, FleetTask, fleet_of
 from recrawl.live.fleet.worker_lanes import WorkerLanes
 from recrawl.live.fleet.worker_lease import WorkerLease
+from recrawl.live.fleet.worker_segments import SegmentSender
 from recrawl.live.judge import validators_of
 from recrawl.live.lanes import DRAIN_S
 from recrawl.live.page_reader import PageReader
 from recrawl.live.postgres.store_postgres import PostgresStore
 from recrawl.live.recorder import GROUP, GROUP_S, Arrived, state_json
 from recrawl.live.standing import HOST_BARS, NO_ANSWER, PAGE_BARS
+from recrawl.live.store_place import StoreSettings
 from recrawl.live.store_visits import Copy
 from recrawl.see.feeds import MAX_FEED_BYTES
 from recrawl.urls.url import host_of, parse, registrable_domain
@@ -42,8 +44,17 @@ class WorkerSession:
     """From joining to leaving; LeaseLostError or StoreLostError end it, and another begins."""
 
     def __init__(
-        self, store: PostgresStore, config: CrawlConfig, name: str, folder: Path, clock: Clock, stopping: asyncio.Event
+        self,
+        place: StoreSettings,
+        store: PostgresStore,
+        config: CrawlConfig,
+        name: str,
+        folder: Path,
+        clock: Clock,
+        stopping: asyncio.Event,
     ) -> None:
+        self.place = place
+        self.name = name
         self.store = store
         self.config = config
         self.clock = clock
@@ -74,6 +85,10 @@ class WorkerSession:
             self.fetcher.may_ask, self.fetcher.may_send = self._owns, lambda: not self.lease.is_late()
             self.fetcher.keep_manners = self._send
             stack.callback(self.bodies.close)
+            if self.config.bodies.to:
+                sender = SegmentSender(self.place, self.config.bodies, self.bodies, self.name, self.lease.worker)
+                await sender.begin()
+                stack.push_async_callback(sender.end)
             stack.push_async_callback(self.reader.close)
             stack.push_async_callback(self.lanes.close)
             while not self.stopping.is_set():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from recrawl.errors import InputError
 from recrawl.evaluate.crawl import crawl
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.measures.view import CycleView
+from recrawl.evaluate.parallel import SentRecording
+from recrawl.evaluate.work_engine import LOCAL, Shared, open_engine
 from recrawl.evolve.candidates import PROGRAM_SELECTIONS, SELECTIONS, SHORT
 from recrawl.evolve.evolution import Discovery, Generation, discover
 from recrawl.evolve.fitness import ClassFitness, PageFitness, make_fitness
@@ -39,11 +42,15 @@ from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 
 
-def run_experiment(recording: Recording, protocol: Gp4cProtocol, advance: Advance = silent) -> Gp4cExperiment:
-    """Run all repetitions."""
+def run_experiment(
+    recording: Recording, protocol: Gp4cProtocol, advance: Advance = silent, engine: str = LOCAL
+) -> Gp4cExperiment:
+    """Run all repetitions, here or on an engine, with the same results."""
     protocol.check()
     whole, data = prepare(recording, protocol)
     repetitions = windows(whole, protocol)
+    if engine != LOCAL:
+        return Gp4cExperiment(protocol, recording.name, data, _folds_on(engine, recording, protocol, advance))
     variants = protocol.variants
     step = _Steps(len(repetitions) * (len(variants) * protocol.settings.seeds * protocol.settings.generations), advance)
     folds = []
@@ -55,6 +62,50 @@ def run_experiment(recording: Recording, protocol: Gp4cProtocol, advance: Advanc
         step.say(f"fold {number}, test")
         folds.append(_test(part, discoveries, protocol))
     return Gp4cExperiment(protocol, recording.name, data, folds)
+
+
+@dataclass
+class _SentTrials:
+    """What all pieces share; the windows are made again where they are used."""
+
+    recording: SentRecording
+    protocol: Gp4cProtocol
+
+    @cached_property
+    def windows(self) -> list[Windows]:
+        """The data of all repetitions."""
+        return windows(prepare(self.recording.open(), self.protocol)[0], self.protocol)
+
+
+def _folds_on(engine: str, recording: Recording, protocol: Gp4cProtocol, advance: Advance) -> list[Fold]:
+    """Evolve every variant of every fold, then test every fold: each of them is a piece of work."""
+    variants, folds = protocol.variants, range(protocol.folds)
+    pieces = [(number, variant) for number in folds for variant in variants]
+    total = len(pieces) + len(folds)
+    with open_engine(engine) as opened:
+        shared = opened.share(_SentTrials(SentRecording.of(recording), replace(protocol, jobs=1)))
+        found: list[dict[Variant, Discovery]] = [{} for _ in folds]
+        for done, (piece, discovery) in enumerate(opened.each(_discovered, ((shared, *piece) for piece in pieces)), 1):
+            number, variant = pieces[piece]
+            found[number][variant] = discovery
+            advance(done, total, f"fold {number + 1}, {variant}")
+        # in the order of the variants, whichever was ready first: results are written in this order
+        ordered = ({variant: found[number][variant] for variant in variants} for number in folds)
+        tested = opened.ordered(_tested, ((shared, number, each) for number, each in enumerate(ordered)))
+    advance(total, total, "test")
+    return tested
+
+
+def _discovered(piece: tuple[Shared, int, Variant]) -> Discovery:
+    shared, number, variant = piece
+    basis: _SentTrials = shared.load()
+    return _discover(basis.windows[number], variant, basis.protocol, number + 1, lambda generation: None)
+
+
+def _tested(piece: tuple[Shared, int, dict[Variant, Discovery]]) -> Fold:
+    shared, number, discoveries = piece
+    basis: _SentTrials = shared.load()
+    return _test(basis.windows[number], discoveries, basis.protocol)
 
 
 class _Steps:

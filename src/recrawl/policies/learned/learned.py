@@ -6,7 +6,8 @@ have been asked there in this cycle, so that a site-wide edit is noticed by a fe
 first round scores every page; later ones score the best candidates again, and the pages of groups in which more
 changed than was expected. A share of the budget scouts groups that the scores leave out (scouts.py), before all
 else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring. Sites on which less is
-found than the longest unvisited first would find get visits of their own (floor.py).
+found than the longest unvisited first would find get visits of their own (floor.py). A change that was hardly expected
+has the pages around it visited next (follow.py).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from recrawl.memory import Memory
 from recrawl.policies.learned.belief import Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.floor import Floor
+from recrawl.policies.learned.follow import neighbours, surprises
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
@@ -63,6 +65,7 @@ class Learned(Named):
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)  # the chance of each page when it was last scored
+        self._surprises: PageIds = NO_PAGES  # of the last round
         self._threshold = 0.0  # the index of the last page that the scores chose
 
     # -- choosing ---------------------------------------------------------------------------------------------------
@@ -129,13 +132,20 @@ class Learned(Named):
         taken = spread(order, self.belief.places.ids[:, [SITE, PARENT]], self.belief.evidence.visits_now, rooms, size)
         if len(taken):
             self._threshold = float(ranking[taken].min())
+        sent = self._neighbours(memory, taken)[:size]
+        if self._round == 1:
+            sent = np.concatenate([sent, self._choose_scouts(memory, taken, size - len(sent))])
+            sent = np.concatenate([sent, self._owed(memory, sent, size - len(sent))])
+        taken = taken[~np.isin(taken, sent)][: size - len(sent)]
         if self._round > 1:
             self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
-            return taken
-        sent = self._choose_scouts(memory, taken, size)
-        sent = np.concatenate([sent, self._owed(memory, sent, size - len(sent))])
-        taken = taken[~np.isin(taken, sent)]
-        return np.concatenate([taken[: size - len(sent)], sent])
+        return np.concatenate([taken, sent])
+
+    def _neighbours(self, memory: Memory, taken: PageIds) -> PageIds:
+        """Return the pages around the surprises of the last round."""
+        found, self._surprises = self._surprises, NO_PAGES
+        pages = np.flatnonzero(memory.eligible() & self.belief.held(memory))
+        return neighbours(found, pages, taken, self.belief.places, self.belief.history.last, memory.tie)
 
     def _owed(self, memory: Memory, sent: PageIds, room: int) -> PageIds:
         """Return the pages that are visited for the promise per site."""
@@ -176,6 +186,7 @@ class Learned(Named):
         """Learn from what was just visited."""
         if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
             self.belief.meet(memory)
+        self._surprises = surprises(visits, self._score) if self._budget else NO_PAGES
         self.belief.learn(visits, self._score)
         self.scouting.observe(visits)
         self.promise.learn(memory.site, visits)
