@@ -11,12 +11,13 @@ process's own. The peers do less, and their links are left as they are written:
 
 With --check every page's links are compared with lexbor's, resolved by ada one by one.
 
-python -m benchmarks.reading FOLDER [--check]         (.html, .htm and .html.gz below it)
+python -m benchmarks.reading FOLDER [--check]         (.html, .htm and .html.gz below it, links followed)
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,8 @@ Page = tuple[bytes, str]
 
 
 def pages_of(folder: Path) -> Iterator[Page]:
-    for path in sorted(path for path in folder.rglob("*") if path.name.endswith(ENDINGS) and path.is_file()):
+    walked = (Path(place) / name for place, _, names in os.walk(folder, followlinks=True) for name in names)
+    for path in sorted(path for path in walked if path.name.endswith(ENDINGS) and path.is_file()):
         body = path.read_bytes()
         yield (
             gzip.decompress(body) if path.suffix == ".gz" else body,

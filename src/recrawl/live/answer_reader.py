@@ -11,6 +11,7 @@ from recrawl.live.bodies import gzip_record, keep_unreadable
 from recrawl.live.judge import judge_read
 from recrawl.live.page_reader import PageReader
 from recrawl.live.recorder import Arrived
+from recrawl.live.seen_before import SeenBefore
 from recrawl.live.store_visits import Copy
 from recrawl.see.version_contents import contents_of
 
@@ -21,15 +22,22 @@ class AnswerReader:
     def __init__(self, reader: PageReader, folder: Path) -> None:
         self.reader = reader
         self.folder = folder
+        self.before = SeenBefore()
 
     async def read(self, copy: Copy, result: FetchResult, validators: Validators) -> Arrived:
         """Return the visit that an answer is; never raises for a page's sake."""
-        said = await self.reader.see(result) if result.outcome is None else None
-        if said is not None and said.unreadable:
+        if result.outcome is not None:
+            return Arrived(result, judge_read(copy, result, validators, None)[0], False, ())
+        same = self.before.recall(copy, result)
+        if same is not None:
+            return Arrived(result, judge_read(copy, result, validators, same, same_links=True)[0], False, ())
+        said = await self.reader.see(result)
+        if said.unreadable:
             await asyncio.to_thread(self._keep_unreadable, result, said.digest)
-        large = said is not None and not said.unreadable and len(result.body) > self.reader.inline_bytes
-        contents = await asyncio.to_thread(contents_of, said) if large and said is not None else None
+        large = not said.unreadable and len(result.body) > self.reader.inline_bytes
+        contents = await asyncio.to_thread(contents_of, said) if large else None
         record, seen = judge_read(copy, result, validators, said, contents)
+        self.before.remember(record, result, said)
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
         packed = await self._packed(result) if keeps_body else b""
         return Arrived(result, record, keeps_body, feeds, packed)

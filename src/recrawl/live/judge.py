@@ -30,11 +30,17 @@ def judge(copy: Copy, result: FetchResult, validators: Validators) -> tuple[Visi
 
 
 def judge_read(
-    copy: Copy, result: FetchResult, validators: Validators, seen: SeenPage | None, contents: Contents | None = None
+    copy: Copy,
+    result: FetchResult,
+    validators: Validators,
+    seen: SeenPage | None,
+    contents: Contents | None = None,
+    *,
+    same_links: bool = False,
 ) -> tuple[VisitRecord, SeenPage | None]:
     """Do the same with an answer that was read: `seen` is what it says, None where it has no content.
 
-    `contents` are its counts and words, where they were taken already.
+    `contents` are its counts and words, where they were taken already; `same_links`: its links are those of our copy.
     """
     if seen is None:
         return _without_content(copy, result, validators), None
@@ -43,7 +49,10 @@ def judge_read(
         outcome, note = Outcome.FAILED, f"log-in: {shown(result.final_url, 150)} is no copy of the page"
     kept = validators.after(result, changed=outcome == Outcome.CHANGED)
     version = outcome in (Outcome.FIRST, Outcome.CHANGED)
-    links, links_digest = (None, None) if outcome == Outcome.FAILED else _new_links(seen, copy)
+    links: SeenLinks | None = None
+    links_digest = copy.links_digest if same_links else None
+    if outcome != Outcome.FAILED and not same_links:
+        links, links_digest = _new_links(seen, copy)
     record = VisitRecord(
         page=copy.page,
         at=result.at,

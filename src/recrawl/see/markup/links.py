@@ -97,12 +97,14 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
     if not n:
         return NO_LINKS, False
     urls, anchors = addresses.tobytes().decode().split("\n"), texts.tobytes().decode().split("\n")
-    hosts, nofollow = [folder.host] * n, [False] * n
+    hosts, nofollow, resolved = [folder.host] * n, [False] * n, folder.resolved
     lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
     for task, k, start, end in left.tolist():
         if task == NEEDS_PARSER:
-            urls[k], hosts[k] = _resolve(source[start:end], base, folder)
-            lost |= not urls[k]
+            target = source[start:end]
+            place = resolved.get(target) or _resolve(target, base, folder)
+            urls[k], hosts[k] = place
+            lost |= place is _NOWHERE
         elif task == HAS_RELATION:
             nofollow[k] = _is_nofollow(source[start:end])
         else:
@@ -120,9 +122,11 @@ def _each_once(columns: LinkColumns) -> LinkColumns:
     urls = columns.urls
     first = dict(zip(reversed(urls), range(len(urls) - 1, -1, -1), strict=True))
     first.pop("", None)
+    if max(map(len, urls)) > MAX_URL_CHARS:
+        first = {url: k for url, k in first.items() if len(url) <= MAX_URL_CHARS}
     kept = [False] * len(urls)
-    for url, k in first.items():
-        kept[k] = len(url) <= MAX_URL_CHARS
+    for k in first.values():
+        kept[k] = True
     return columns.where(kept)
 
 
@@ -136,14 +140,12 @@ def _folder(address: str) -> _Folder:
 
 
 def _resolve(target: bytes, base: str, folder: _Folder) -> Place:
-    """Return a link's address and host, by way of the parser unless it was met before; both empty if it is no page."""
-    place = folder.resolved.get(target)
-    if place is None:
-        place = _looked_up(target, base, folder.origin)
-        if len(place[0]) > MAX_URL_CHARS:
-            place = _NOWHERE
-        if len(folder.resolved) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
-            folder.resolved[target] = place
+    """Return a link's address and host, and keep them for the folder's other pages; _NOWHERE if it is no page."""
+    place = _looked_up(target, base, folder.origin)
+    if len(place[0]) > MAX_URL_CHARS:
+        place = _NOWHERE
+    if len(folder.resolved) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
+        folder.resolved[target] = place
     return place
 
 
