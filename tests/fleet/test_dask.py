@@ -97,8 +97,9 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"experiment gp4c WEB {TINY} --seeds 1 --budget 10% --cycles 8,8,8 --folds 3 --split 1,1 --sets basic"
         " --errors 1%",
         f"experiment clusters {THREE_SITES} --quick --days 56 --cycles 28d --pages 60 --queries 5 --repeats 1",
+        "experiment focus synthetic --quick --web-pages 2000 --pages 40 --topic label:sparse --evolutions 2",
     ],
-    ids=["evolve", "gp4c", "clusters"],
+    ids=["evolve", "gp4c", "clusters", "focus"],
 )
 def test_experiments_are_the_same_on_dask(
     engine: str, changing: Path, words: str, capsys: pytest.CaptureFixture[str]

@@ -56,7 +56,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
-    add_results(parser, "results.json, strategies, figures, report.html", jobs=True)
+    add_results(parser, "results.json, strategies, figures, report.html", jobs=True,
+                pieces="the evolutions of a topic")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> None:
@@ -77,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         args.web_pages = 20_000
     web = open_web(args.data, seed=args.seed, pages=args.web_pages, features=args.features)
     with progress("focus") as advance:
-        results = run_experiment(web, topics, plan, args.jobs, advance)
+        results = run_experiment(web, topics, plan, args.jobs, advance, args.engine)
     args.topic = None  # written at the end, once each
     deliver_paper(args, FocusReport(results), more="".join(f" --topic {shlex.quote(t)}" for t in topics))
 

@@ -16,6 +16,8 @@ EXAMPLES = """examples:
   recrawl experiment outlinks gitweb --quick
 
 The crawls are weekly and begin with the window: days 0, 7, ..., 63, unless --from-day says otherwise.
+There is no --engine: trained trees differ a little with the number of OpenMP threads (OMP_NUM_THREADS), so workers
+elsewhere might not give the same results.
 """
 
 

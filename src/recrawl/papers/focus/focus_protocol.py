@@ -18,13 +18,15 @@ import numpy as np
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 from recrawl.evaluate.statistics import Interval, interval
-from recrawl.focus.genetic import Evolution, GeneticSettings, Search, evolve
+from recrawl.evaluate.work_engine import LOCAL
+from recrawl.focus.genetic import GeneticSettings, Search
 from recrawl.focus.mission import SEED_SHARE, Mission, Seeding, check_room, default_pages
 from recrawl.focus.scores import EXTRAS, LEVELS, SCORES
 from recrawl.focus.simulator import chances
 from recrawl.focus.strategy import BASELINES, BEST_FIRST, PUBLISHED, Strategy, normalised
 from recrawl.focus.web import TopicalWeb
-from recrawl.papers.focus.focus_measures import MEASURES, harvest, harvest_curve, mean_histograms, measure
+from recrawl.papers.focus.focus_evolutions import Evolved, Hunt, HuntingGround, harvests, run_hunts
+from recrawl.papers.focus.focus_measures import MEASURES, harvest_curve, mean_histograms, measure
 from recrawl.progress import Advance, silent
 
 GROUPS = {
@@ -77,15 +79,6 @@ class FocusTrial:
     def summary(self, measure: str, strategy: str, size: int) -> Interval:
         """Mean over the runs with its 95% interval."""
         return interval(self.values[measure][strategy][size])
-
-
-@dataclass(frozen=True)
-class Evolved:
-    """What one evolution found, and how its best strategy does from the larger set of seeds."""
-
-    strategies: tuple[Strategy, ...]
-    course: Evolution
-    harvest: FloatArray  # sizes x runs
 
 
 @dataclass(frozen=True)
@@ -143,9 +136,17 @@ class TopicResult:
 
 
 def run(
-    web: TopicalWeb, topics: Sequence[str], plan: FocusPlan, jobs: int = 1, advance: Advance = silent
+    web: TopicalWeb,
+    topics: Sequence[str],
+    plan: FocusPlan,
+    jobs: int = 1,
+    advance: Advance = silent,
+    engine: str = LOCAL,
 ) -> list[TopicResult]:
-    """Run the experiment for every topic; strategies evolved for the first are tested on all."""
+    """Run the experiment for every topic; strategies evolved for the first are tested on all.
+
+    The evolutions of a topic run on the engine, all else here, with the same results.
+    """
     if not topics:
         raise InputError("the experiment needs at least one topic")
     if len(set(topics)) < len(topics):
@@ -153,12 +154,16 @@ def run(
     found: list[TopicResult] = []
     for spec in topics:
         mission = Mission.learn(web, spec, seed=plan.seed, jobs=jobs)
-        found.append(run_topic(mission, plan, found[0] if found else None, advance))
+        found.append(run_topic(mission, plan, found[0] if found else None, advance, engine))
     return found
 
 
 def run_topic(
-    mission: Mission, plan: FocusPlan, first: TopicResult | None = None, advance: Advance = silent
+    mission: Mission,
+    plan: FocusPlan,
+    first: TopicResult | None = None,
+    advance: Advance = silent,
+    engine: str = LOCAL,
 ) -> TopicResult:
     """Evolve (or take what was evolved for the first topic), compare, take apart, and try the paper's ideas."""
     training = mission.examples(plan.seed)
@@ -168,7 +173,9 @@ def run_topic(
         check_room(start, plan.pages)
     pages = plan.pages or default_pages(training, mission.good_within(training))
     sizes = tuple(pages * k for k in (1, 2, 3))
-    own = _evolutions(mission, training, starts[0], sizes, plan, advance) if first is None or plan.each else ()
+    drawn = chances(plan.seed + 100, plan.runs)
+    ground = HuntingGround(mission.fleet.web, training.seeds, starts[0].seeds, sizes, plan.settings, drawn)
+    own = _evolutions(ground, mission, plan, engine, advance) if first is None or plan.each else ()
     foreign = () if first is None else tuple(_of(first.name, s) for s in first.evolutions[0].strategies[: plan.best])
     evolved = own[0].strategies[: plan.best] if own else foreign
     foreign = foreign if own else ()
@@ -178,9 +185,9 @@ def run_topic(
         for start, asked in zip(starts, plan.seed_sets, strict=True)
     )
     parts = {name: _without(evolved[0], scores) for name, scores in GROUPS.items()}
-    ablation = {name: _harvests(mission, starts[0], part, sizes, plan) for name, part in parts.items()}
+    ablation = {name: harvests(mission.fleet, ground.start, part, sizes, drawn) for name, part in parts.items()}
     wanted = plan.options and bool(own)
-    options = _options(mission, training, starts[0], own[0].strategies, sizes, plan, advance) if wanted else {}
+    options = _options(ground, mission, own[0], plan, engine, advance) if wanted else {}
     graph = mission.web.graph
     about = {
         "name": mission.web.name,
@@ -200,15 +207,12 @@ def _of(topic: str, strategy: Strategy) -> Strategy:
 
 
 def _evolutions(
-    mission: Mission, training: Seeding, start: Seeding, sizes: tuple[int, ...], plan: FocusPlan, advance: Advance
+    ground: HuntingGround, mission: Mission, plan: FocusPlan, engine: str, advance: Advance
 ) -> tuple[Evolved, ...]:
     """Evolve as often as asked, with seeds of their own."""
-    out = []
-    for number in range(plan.evolutions):
-        search, seed = Search(levels=plan.levels), plan.seed + 10_000 * number
-        found, course = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, seed, search, advance)
-        out.append(Evolved(tuple(found), course, _harvests(mission, start, found[0], sizes, plan)))
-    return tuple(out)
+    search = Search(levels=plan.levels)
+    hunts = [Hunt(search, plan.seed + 10_000 * number) for number in range(plan.evolutions)]
+    return tuple(run_hunts(ground, mission.fleet, hunts, engine, advance))
 
 
 def _trial(
@@ -235,13 +239,6 @@ def _trial(
     return FocusTrial(asked, len(start.seeds), start.reach, good, values, curves, at, histograms, depths)
 
 
-def _harvests(
-    mission: Mission, start: Seeding, strategy: Strategy, sizes: tuple[int, ...], plan: FocusPlan
-) -> FloatArray:
-    [crawls] = mission.fleet.crawls([strategy], start.seeds, sizes[-1], chances(plan.seed + 100, plan.runs))
-    return np.array([[harvest(crawl, size) for crawl in crawls] for size in sizes])
-
-
 def _without(strategy: Strategy, scores: Sequence[str]) -> Strategy:
     """The strategy with some weights set to 0 and the others scaled up."""
     kept = [{s: w for s, w in part.items() if s not in scores} for part in strategy.parts]
@@ -262,19 +259,11 @@ def searches(found: Sequence[Strategy], levels: int = LEVELS) -> list[Search]:
 
 
 def _options(
-    mission: Mission,
-    training: Seeding,
-    start: Seeding,
-    found: Sequence[Strategy],
-    sizes: tuple[int, ...],
-    plan: FocusPlan,
-    advance: Advance,
+    ground: HuntingGround, mission: Mission, own: Evolved, plan: FocusPlan, engine: str, advance: Advance
 ) -> dict[str, tuple[Strategy, FloatArray]]:
-    out = {}
-    for search in searches(found, plan.levels):
-        best, _ = evolve(mission.fleet, training.seeds, sizes[0], plan.settings, plan.seed, search, advance)
-        out[search.name] = best[0], _harvests(mission, start, best[0], sizes, plan)
-    return out
+    hunts = [Hunt(search, plan.seed) for search in searches(own.strategies, plan.levels)]
+    found = run_hunts(ground, mission.fleet, hunts, engine, advance)
+    return {hunt.search.name: (each.strategies[0], each.harvest) for hunt, each in zip(hunts, found, strict=True)}
 
 
 def weight_rows(strategies: Sequence[Strategy]) -> list[tuple[str, list[float]]]:
