@@ -9,9 +9,10 @@ process's own. The peers do less, and their links are left as they are written:
 | links resolved, in normal form, each once, with anchors; title, heading, charset | yes | no | links resolved |
 | main text, digest and simhash without what rotates, directives, canonical, feeds, soft errors | yes | no | no |
 
-With --check every page's links are compared with lexbor's, resolved by ada one by one.
+With --check every page's links are compared with lexbor's, resolved by ada one by one. With --sum one checksum of all
+that was read is printed and nothing is measured: a change of the reader that should change no page leaves it as it is.
 
-python -m benchmarks.reading FOLDER [--check]         (.html, .htm and .html.gz below it, links followed)
+python -m benchmarks.reading FOLDER [--check | --sum]         (.html, .htm and .html.gz below it, links followed)
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,15 @@ def measure(pages: list[Page], names: list[str]) -> None:
         )
 
 
+def checksum(pages: list[Page]) -> str:
+    """Return a checksum of what every page says: digest, links, texts, title, directives and all else."""
+    total = blake2b(digest_size=16)
+    for body, url in pages:
+        page = see_page(body, url)
+        total.update(repr((page, page.text)).encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
+
+
 def main() -> None:
     folders = [Path(word) for word in sys.argv[1:] if Path(word).is_dir()]
     if not folders:
@@ -109,6 +120,9 @@ def main() -> None:
     for folder in folders:
         pages = list(pages_of(folder))
         print(f"{folder.name}: {len(pages):,} pages, {sum(len(b) for b, _ in pages) / 1e6:.0f} MB")
+        if "--sum" in sys.argv:
+            print(f"  checksum {checksum(pages)}")
+            continue
         measure(pages, list(READERS))
         if "--check" in sys.argv:
             wrong = [

@@ -137,7 +137,10 @@ def ours(urls: list[str], port: int, out: Any) -> None:
 
 
 def ours_again(urls: list[str], port: int, out: Any) -> None:
-    """Crawl every page a second time: fetch, parse and compare; the host has no validators, nothing has changed."""
+    """Crawl every page a second time; the host has no validators, and each answer is the same to the byte.
+
+    So it is fetched, compared and recorded, not read again. A page that differs in anything is read as the first time.
+    """
     _recrawl(urls, out, again=True)
 
 
