@@ -78,3 +78,10 @@ def test_a_small_site_that_wakes_is_followed() -> None:
     web = synthesize("small-late", 20_000, 57.0, seed=1, only=("sites", "pages", "changes")).window(0.0, 14.0)
     plan, measures = Plan(1.0, 0.01, seed=1, exact_links=False, discover="birth"), make_measures("ChangeRate")
     assert crawl(web, "learned", plan, measures).value(measures[0]) > 0.15
+
+
+def test_a_scout_and_a_follower_are_never_the_same_page() -> None:
+    """On this web a page around the last cycle's surprise is also the scout of another group: it is chosen once."""
+    web = synthesize("late", pages=4_000, days=40, seed=0)
+    found = crawl(web, "learned", Plan(1.0, 0.08, warmup=2, seed=0), make_measures("Spent"))
+    assert found.spent == 1.0

@@ -134,7 +134,8 @@ class Learned(Named):
             self._threshold = float(ranking[taken].min())
         sent = self._neighbours(memory, taken)[:size]
         if self._round == 1:
-            sent = np.concatenate([sent, self._choose_scouts(memory, taken, size - len(sent))])
+            chosen = np.concatenate([taken, sent])
+            sent = np.concatenate([sent, self._choose_scouts(memory, chosen, size - len(sent))])
             sent = np.concatenate([sent, self._owed(memory, sent, size - len(sent))])
         taken = taken[~np.isin(taken, sent)][: size - len(sent)]
         if self._round > 1:
