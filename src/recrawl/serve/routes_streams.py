@@ -92,7 +92,10 @@ async def events(request: web.Request) -> web.StreamResponse:
         if shown != last:
             lines.append(f"event: numbers\ndata: {shown}\n\n")
             last = shown
-        await response.write(("".join(lines) or ": alive\n\n").encode())
+        try:
+            await response.write(("".join(lines) or ": alive\n\n").encode())
+        except ConnectionResetError:  # the page was closed, also by aiohttp's ClientConnectionResetError
+            return response
         if await service.pause(EVERY_S):
             return response
 
