@@ -19,7 +19,7 @@ WORKERS ?= 2
 TYPES := $(VENV)/mypy.txt
 test: style
 	@$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile; tests=$$?; \
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types; types=$$?; cat $(TYPES); exit $$((tests || types))
 
 style: $(STAMP)
