@@ -21,6 +21,8 @@ from recrawl.urls.url import host_of, normalise, shown, why_not
 
 ELSEWHERE = "pages are of other sites or out of the scope, and left out; [scope] in recrawl.toml can admit them"
 
+NO_SITEMAP = "it must be a sitemap, a sitemap index or a feed"
+
 
 def checked(urls: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
     """Return the URLs in normal form, and what is wrong with the others: their number from 1, and why."""
@@ -71,7 +73,7 @@ async def announced(
             problems += [_why_unread(result) for result in failed]
             if not failed and not entries:
                 why = f" ({partial[0][1]})" if partial else ""
-                problems.append(f"{shown(sitemap)}: names no page{why}; it must be a sitemap, a sitemap index or a feed")
+                problems.append(f"{shown(sitemap)}: names no page{why}; {NO_SITEMAP}")
             else:
                 problems += [read_in_part(url, why) for url, why in partial]
             if len(own) < len(entries):
