@@ -98,8 +98,9 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         " --errors 1%",
         f"experiment clusters {THREE_SITES} --quick --days 56 --cycles 28d --pages 60 --queries 5 --repeats 1",
         "experiment focus synthetic --quick --web-pages 2000 --pages 40 --topic label:sparse --evolutions 2",
+        f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 0,1 --no-ngboost",
     ],
-    ids=["evolve", "gp4c", "clusters", "focus"],
+    ids=["evolve", "gp4c", "clusters", "focus", "outlinks"],
 )
 def test_experiments_are_the_same_on_dask(
     engine: str, changing: Path, words: str, capsys: pytest.CaptureFixture[str]

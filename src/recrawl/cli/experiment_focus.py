@@ -56,7 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
-    add_results(parser, "results.json, strategies, figures, report.html", jobs=True,
+    add_results(parser, "results.json, strategies, figures, report.html", jobs="threads in this process",
                 pieces="the evolutions of a topic")  # fmt: skip
 
 

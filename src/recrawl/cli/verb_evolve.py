@@ -37,7 +37,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_warmup(group)
     group.add_argument("--all-pages", action="store_true", help="include pages that are born or die on the way")
     add_settings(parser)
-    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True, pieces="the evolutions of --seeds")
+    add_results(
+        parser,
+        "best.json, best.py, best.sql and a report",
+        jobs="threads in this process",
+        pieces="the evolutions of --seeds",
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> None:
