@@ -38,7 +38,8 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
 def add_engine(parser: Any, pieces: str = "") -> None:
     """Add --engine; `pieces` names what is computed at once."""
     what = f"where to compute {pieces}".rstrip()
-    help = f"{what}: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+    kinds = "local, dask://HOST:PORT (a Dask scheduler) or joblib:BACKEND (loky, ray)"
+    help = f"{what}: {kinds}; the results are the same (local)"
     parser.add_argument("--engine", default="local", metavar="E", help=help)
 
 

@@ -6,6 +6,7 @@ pages is held out as a test set, a third of the others tunes the learners; all o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
-from recrawl.features.related import NEIGHBOURS, NONE, related
+from recrawl.features.related import NEIGHBOURS, NONE, Related, related
 from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
 from recrawl.papers.outlinks.agreement import spearman
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
@@ -23,6 +24,7 @@ from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, around
 from recrawl.recording.recording import Recording
 
 WEEK = 7.0
+Find = Callable[..., Related]  # of vectors, a number of neighbours and a seed
 
 
 @dataclass(frozen=True)
@@ -104,8 +106,8 @@ class OutlinkData:
         return made
 
 
-def prepare(recording: Recording, protocol: OutlinksProtocol) -> OutlinkData:
-    """Take the pages that live through all crawls, and find their vectors and related pages."""
+def prepare(recording: Recording, protocol: OutlinksProtocol, find: Find = related) -> OutlinkData:
+    """Take the pages that live through all crawls, and find their vectors and, by `find`, related pages."""
     end = recording.start + protocol.weeks * WEEK
     if end > recording.end + 1e-6:
         raise InputError(
@@ -115,13 +117,13 @@ def prepare(recording: Recording, protocol: OutlinksProtocol) -> OutlinkData:
     if len(fixed) < 40:
         raise InputError(f"{len(fixed)} pages live through all crawls; that is too few to learn from, take at least 40")
     times = fixed.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
-    crawls, recall = _crawls(fixed, times, protocol)
+    crawls, recall = _crawls(fixed, times, protocol, find)
     targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
     draw = np.random.default_rng(protocol.seed).permutation(len(fixed))[: protocol.rows]
     return OutlinkData(crawls, np.sort(draw), targets, protocol, recall)
 
 
-def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol) -> tuple[Crawls, float]:
+def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol, find: Find) -> tuple[Crawls, float]:
     """Describe what the pages are about; related pages are found by the versions at the crawl before the last week."""
     space = None if protocol.model else SemanticSpace(recording, seed=protocol.seed)
     first = sentence_vectors(recording, protocol.model) if space is None else space.first()
@@ -132,7 +134,7 @@ def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol)
     merge = merger(first, seed=protocol.seed)
     if texts is not None and texts.whole is not None:
         texts.merge = merge
-    near = related(known, protocol.neighbours, seed=protocol.seed)
+    near = find(known, protocol.neighbours, seed=protocol.seed)
     trust = protocol.trusted_sites
     crawls = Crawls(recording, times, related=near, vectors=merge(first), texts=texts, trusted_sites=trust)
     return crawls, near.recall

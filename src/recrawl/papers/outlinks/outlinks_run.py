@@ -7,16 +7,18 @@ sums of trees and of matrices differ in their last digits with the number of thr
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.parallel import SentRecording
-from recrawl.evaluate.work_engine import LOCAL, Shared, open_engine
+from recrawl.evaluate.related_pieces import related_on
+from recrawl.evaluate.work_engine import LOCAL, Engine, Shared, open_engine
 from recrawl.features.newlinks import WHERE, Targets
 from recrawl.features.one_thread import one_thread
-from recrawl.features.related import Related, Vectors
+from recrawl.features.related import Related, Vectors, related
 from recrawl.papers.base import domains_of
 from recrawl.papers.outlinks import outlinks_models as models
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
@@ -66,20 +68,22 @@ def run_experiment(
     """Run every part, here, in `jobs` processes or on an engine, with the same results."""
     protocol.check()
     pieces = [piece for where in WHERE for piece in _pieces(where, protocol)]
-    with one_thread():
-        advance(0, len(pieces), "vectors and related pages")
-        ground = prepare(recording, protocol)
-        fixed = ground.crawls.recording
-        made = OutlinksExperiment(
-            recording.name,
-            ground,
-            statistics(ground.crawls.new, fixed.page("path"), domains_of(fixed)),
-            correlations(ground.crawls),
-        )
-    found: dict[LinkPiece, Any] = {}
-    for number, result in _results(ground, pieces, jobs, engine):
-        found[pieces[number]] = result
-        advance(len(found), len(pieces), str(pieces[number]))
+    here = engine == LOCAL and jobs == 1
+    with nullcontext() if here else open_engine(engine, jobs) as opened:
+        with one_thread():
+            advance(0, len(pieces), "vectors and related pages")
+            ground = prepare(recording, protocol, related if opened is None else partial(related_on, opened))
+            fixed = ground.crawls.recording
+            made = OutlinksExperiment(
+                recording.name,
+                ground,
+                statistics(ground.crawls.new, fixed.page("path"), domains_of(fixed)),
+                correlations(ground.crawls),
+            )
+        found: dict[LinkPiece, Any] = {}
+        for number, result in _results(ground, pieces, opened):
+            found[pieces[number]] = result
+            advance(len(found), len(pieces), str(pieces[number]))
     for where in WHERE:
         _keep(made, where, found)
     return made
@@ -135,13 +139,12 @@ def _keep(made: OutlinksExperiment, where: str, found: dict[LinkPiece, Any]) -> 
     made.rankings[where] = models.rankings(merged)
 
 
-def _results(ground: OutlinkData, pieces: list[LinkPiece], jobs: int, engine: str) -> Iterator[tuple[int, Any]]:
-    if engine == LOCAL and jobs == 1:
+def _results(ground: OutlinkData, pieces: list[LinkPiece], engine: Engine | None) -> Iterator[tuple[int, Any]]:
+    if engine is None:
         yield from ((number, _run(ground, piece)) for number, piece in enumerate(pieces))
         return
-    with open_engine(engine, jobs) as opened:
-        shared = opened.share(_SentGround.of(ground))
-        yield from opened.each(_work, ((shared, piece) for piece in pieces))
+    shared = engine.share(_SentGround.of(ground))
+    yield from engine.each(_work, ((shared, piece) for piece in pieces))
 
 
 @dataclass
