@@ -194,7 +194,7 @@ def upload_ordeal(
     bodies = f'[bodies]\nto = "s3://bodies/{os.getpid()}-{seed}"\nendpoint = "{relay.address}"\n'
     bodies += f"segment_bytes = {SEGMENT_BYTES}\nsegment_s = 0.5\n"
     toml = f'{settings(budget="50%", delay_s=0.1)}\n[store]\nurl = "{url}"\nlease_s = {LEASE_S}\n{bodies}'
-    with ReplayServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * 4)) as server:
+    with ReplayServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * 0.4)) as server:
         directory = begun(folder / "crawl", seeds(server), toml)
         fleet, names = _Workers(folder, url), [f"w{number}" for number in range(workers)]
         for name in (fleet_ordeal.PLANNER, *names):

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -27,6 +28,7 @@ from recrawl.live.store_place import StoreSettings
 from recrawl.simulate.replay import ReplayServer
 from support.fleet_ordeal import fleet_ordeal
 from support.live_crawls import Days, begun, seeds, settings
+from support.loopback_servers import Answer, Asked, Loopback
 from support.postgres_server import LocalServer
 
 WEEKS = 3
@@ -175,6 +177,43 @@ def test_a_redirect_does_not_lead_onto_another_workers_site(fleet: FleetTables) 
     assert not fleet.claim_site(two, "a.org")
     fleet.release(one, {"a.org": 0})
     assert fleet.claim_site(two, "a.org")
+
+
+def test_a_redirect_to_another_workers_site_is_followed_by_its_owner(postgres: LocalServer, tmp_path: Path) -> None:
+    """Pages of one worker's site that lead to another's are visited at once and politely, as in one process."""
+    delay_s, asked = 0.05, list[tuple[float, str, str]]()
+
+    def answer(request: Asked) -> Answer:
+        host = request.headers["host"]
+        asked.append((time.monotonic(), host, request.path))
+        if request.path == "/robots.txt":
+            return 404, {}, b""
+        if host.startswith("from"):
+            return 301, {"Location": f"http://{host.replace('from', 'to')}/moved{request.path[1:]}"}, b""
+        return 200, {}, f"<html><title>{request.path}</title><p>words of {request.path}</html>".encode()
+
+    with Loopback(answer) as server:
+        urls = [f"http://{host}.replay:{server.port}/{i}" for host in ("from", "to") for i in range(30)]
+        found = []
+        for count in (0, 2):
+            asked.clear()
+            text = settings(delay_s=delay_s)
+            directory = begun(tmp_path / str(count), urls, text if count == 0 else in_database(postgres, text))
+            with workers(directory, count):
+                began = time.monotonic()
+                assert Crawl(directory).run(1, planner_only=count > 0).cycles == 1
+                took_s = time.monotonic() - began
+            found.append(chosen(directory)[1])
+            times = sorted(at for at, host, _ in asked if host.startswith("to"))
+            assert min(b - a for a, b in pairwise(times)) >= delay_s
+            assert sum(path.startswith("/moved") for _, _, path in asked) == 30
+    assert took_s < 20
+    with psycopg.connect(place_of(directory).url) as connection:
+        handed_on = connection.execute("select count(*) from tasks where request like '%\"hops\"%'").fetchone()
+    assert handed_on is not None
+    assert handed_on[0] > 0
+    assert {outcome for _, outcome in found[0]} == {"first"}
+    assert found[1] == found[0]
 
 
 def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:
