@@ -35,7 +35,7 @@ from support.postgres_server import LocalServer
 from support.small_recordings import random_tables
 
 LEASE_S = 2.0
-PHASES = ("closed", "noted", "uploading", "uploaded", "indexed", "recorded", "")  # "": at any moment
+PHASES = ("closed", "uploading", "uploaded", "noted", "indexed", "recorded", "")  # "": at any moment
 SEGMENT_BYTES = 12_000
 SLOW_BYTES_S = 40_000.0  # of an upload that is to be killed in the middle
 
@@ -46,7 +46,6 @@ def s3_server() -> Iterator[str]:
     from moto.server import ThreadedMotoServer
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    os.environ |= {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -192,11 +191,14 @@ def upload_ordeal(
     recording = Recording.from_arrays(random_tables(pages, 400.0, seed, sites=6))
     url, relay = postgres.new_database(), Relay(s3)
     bodies = f'[bodies]\nto = "s3://bodies/{os.getpid()}-{seed}"\nendpoint = "{relay.address}"\n'
-    bodies += f"segment_bytes = {SEGMENT_BYTES}\nsegment_s = 0.5\n"
+    secret, names = folder / "s3.secret", [f"w{number}" for number in range(workers)]
+    secret.write_text("key:secret")
+    secret.chmod(0o600)
+    bodies += f'segment_bytes = {SEGMENT_BYTES}\nsegment_s = 0.5\ncredentials_file = "{secret}"\n'
     toml = f'{settings(budget="50%", delay_s=0.1)}\n[store]\nurl = "{url}"\nlease_s = {LEASE_S}\n{bodies}'
     with ReplayServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * 0.4)) as server:
         directory = begun(folder / "crawl", seeds(server), toml)
-        fleet, names = _Workers(folder, url), [f"w{number}" for number in range(workers)]
+        fleet = _Workers(folder, url)
         for name in (fleet_ordeal.PLANNER, *names):
             fleet.start(name)
         for number in range(kills):
