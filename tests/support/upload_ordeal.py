@@ -159,7 +159,7 @@ class _Workers:
             target, args = fleet_ordeal.plan, (str(self.folder / "crawl"), None)
         else:
             said = str(self.folder / f"said-{name}")
-            target, args = work, (self.url, name, str(self.folder / name), said, dies_in, after_s)
+            target, args = work, (self.url, name, str(self.folder / name), said, dies_in, after_s)  # type: ignore[assignment]
         process = self.processes[key or name] = self.context.Process(target=target, args=args)
         process.start()
         return process
