@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from recrawl.errors import InputError
+from recrawl.evaluate import work_engine
 from recrawl.evaluate.work_engine import Shared, open_engine
 
 
@@ -46,8 +47,9 @@ def test_items_are_taken_when_there_is_room() -> None:
             assert made[-1] == number
 
 
-def test_what_an_engine_cannot_do_is_one_line() -> None:
+def test_what_an_engine_cannot_do_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """An unknown engine, a scheduler that does not answer, a process that dies."""
+    monkeypatch.setattr(work_engine, "CONNECT_S", 0.5)
     for name, line in (
         ("spark", "unknown engine"),
         ("dask://127.0.0.1:9", "no Dask scheduler"),

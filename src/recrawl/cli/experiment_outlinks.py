@@ -29,18 +29,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
-    group.add_argument("--weeks", type=int, default=9, metavar="W", help="weeks; the last one is predicted (9)")
-    group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages that learners see (20000)")
+    group.add_argument(
+        "--weeks", type=int, default=9, metavar="W", help="weeks of the study; the last one is predicted (9)"
+    )
+    group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages to learn from and test on (20000)")
     group.add_argument("--repeats", type=int, default=3, metavar="R", help="draws of the test set (3)")
-    group.add_argument("--trees", type=int, default=0, metavar="T", help="trees of each ensemble (tuned, 200 to 500)")
-    group.add_argument("--folds", type=int, default=3, metavar="F", help="folds of the tuning (3)")
-    group.add_argument("--no-tuning", action="store_true", help="take the learners' settings as they are")
+    group.add_argument("--trees", type=int, default=0, metavar="T", help="trees per ensemble (tuned, 200 to 500)")
+    group.add_argument("--folds", type=int, default=3, metavar="F", help="folds of the cross-validation that tunes (3)")
+    group.add_argument("--no-tuning", action="store_true", help="use the learners' default settings")
     group.add_argument("--histories", type=whole_numbers("0,1,8"), default=tuple(range(9)), metavar="A,B",
                        help="weeks of history (0 to 8)")  # fmt: skip
-    group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages of a page (30)")
+    group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages per page (30)")
     group.add_argument("--trusted", default="", metavar="SITE,SITE", help="sites that TrustRank starts from (all)")
     group.add_argument("--sentence-model", metavar="M", help="vectors by this sentence-embedding model")
-    group.add_argument("--no-ngboost", action="store_true", help="leave natural gradient boosting out: it is slow")
+    group.add_argument("--no-ngboost", action="store_true", help="leave out natural gradient boosting, which is slow")
     group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 2 draws, 40 trees, no tuning")
     add_results(parser, "results.json, figures and report.html", jobs="processes on this machine", pieces="models")
 

@@ -157,6 +157,12 @@ def add_crawl(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_address(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add --host and --port of a server."""
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=port, metavar="N", help=f"port; 0: any that is free ({port})")
+
+
 def add_order(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run that replace the crawl's own settings."""
     parser.add_argument("--every", type=span, metavar="1d", help="length of a cycle: 1h, 1d, 2w")
