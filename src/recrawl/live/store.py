@@ -195,6 +195,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         """Return what is stored of these pages, for a visit to each."""
         return list(starmap(Copy, self._by_page("page, url, validators, digest, links_digest, misses", pages)))
 
+    def copy(self, page: int) -> Copy:
+        """Return what is stored of one page, for a visit to it."""
+        ask = "select page, url, validators, digest, links_digest, misses from pages where page = ?"
+        return Copy(*self.db.execute(ask, (page,)).fetchone())
+
     def _by_page(self, columns: str, pages: Iterable[int]) -> Iterator[tuple[Any, ...]]:
         """Yield these columns for each page, many pages per query; the first column is the page."""
         rest = iter(pages)
