@@ -22,7 +22,14 @@ from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_dashboard import StoredDashboard
 from recrawl.live.store_database import Database
-from recrawl.live.store_file import CHECKED_BYTES, LOOKED_AT_BYTES, check_file, connect, one_line_errors
+from recrawl.live.store_file import (
+    CHECKED_BYTES,
+    LOOKED_AT_BYTES,
+    check_file,
+    connect,
+    make_missing_indexes,
+    one_line_errors,
+)
 from recrawl.live.store_history import StoredHistory
 from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_segments import StoredSegments
@@ -76,6 +83,8 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         try:
             with one_line_errors(path):
                 check_file(db, path, whole=LOOKED_AT_BYTES if read_only else CHECKED_BYTES)
+                if not read_only:
+                    make_missing_indexes(db)
         except BaseException:
             store.close()
             raise
