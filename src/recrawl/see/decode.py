@@ -88,7 +88,7 @@ def prescan(head: bytes) -> str:
     xml = _XML_ENCODING.match(head.lstrip())
     if xml:
         return label_to_codec(xml[1].decode("ascii"))
-    for meta in _META.finditer(_COMMENT.sub(b"", head).lower()):
+    for meta in _META.finditer((_COMMENT.sub(b"", head) if b"<!--" in head else head).lower()):
         label = _META_CHARSET.search(meta[1])
         charset = label_to_codec(label[1].decode("ascii", "replace")) if label else ""
         if charset:

@@ -82,7 +82,12 @@ class Scanned(NamedTuple):
         """META with (name, http-equiv, content), LINK with (rel, type, href), BASE with (rel, type, href)."""
         source = self.source
         return [
-            (tag, attribute(source[a:a_end]), attribute(source[b:b_end]), attribute(source[c:c_end]))
+            (
+                tag,
+                attribute(source[a:a_end]) if a_end > a else "",
+                attribute(source[b:b_end]) if b_end > b else "",
+                attribute(source[c:c_end]) if c_end > c else "",
+            )
             for tag, a, a_end, b, b_end, c, c_end in self.head
         ]
 
