@@ -118,7 +118,7 @@ class FetchResult(NamedTuple):
 
     def without_body(self) -> FetchResult:
         """Return the same without the body, which may be large."""
-        return FetchResult(*self[:_BODY], b"", *self[_BODY + 1 :])
+        return FetchResult._make((*self[:_BODY], b"", *self[_BODY + 1 :]))
 
     def header(self, name: str) -> str:
         """Return the first header of this (lower-case) name, or an empty string."""

@@ -49,7 +49,7 @@ class AnswerReader:
         keep_unreadable(self.folder.with_name("unreadable"), packed, digest)
 
     async def _packed(self, result: FetchResult) -> bytes:
-        """Return the record of a body, while that is at hand; of a large one in a thread: it takes long, and no lock."""
+        """Return the record of a body while that is at hand; of a large one by a thread: it takes long, and no lock."""
         about = (result.url, result.status, result.headers, result.body)
         if len(result.body) <= self.reader.inline_bytes:
             return gzip_record(*about)

@@ -41,7 +41,7 @@ class _Room(NamedTuple):
     folded: Words  # the text, eight bytes each
     edges: Numbers  # where words begin and end, in turn
     found: Numbers  # buckets that occur, and how often
-    count: Numbers
+    often: Numbers
     keys: Words  # words met before, and their hashes
     hashes: Codes
 
@@ -49,11 +49,11 @@ class _Room(NamedTuple):
 def count_utf8(text: bytes, table: Codes, counts: Numbers, *, ascii_only: bool) -> tuple[Numbers, Numbers] | None:
     """Return the buckets of a text's words, ascending, and how often each occurs; None: it needs the slow way.
 
-    `table` is that of the CRC-32. The buckets are as many as `counts`, a power of two, which are zeros before and after.
+    `table` is that of the CRC-32. The buckets are as many as `counts`, a power of two; these are 0 before and after.
     """
     room = _room(len(text))
     n = _count(np.frombuffer(text, dtype=np.uint8), ascii_only, _lower_case(), table, counts, *room)
-    return None if n < 0 else (room.found[:n].copy(), room.count[:n].copy())
+    return None if n < 0 else (room.found[:n].copy(), room.often[:n].copy())
 
 
 def _room(size: int) -> _Room:
@@ -127,13 +127,13 @@ def _find_edges(folded: ByteArray, n: int, edges: Numbers) -> int:
     for i in range(n + 1):
         now = np.uint8(folded[nth(i)] != 0)
         edges[nth(k)] = i
-        k += np.int64(now ^ before)
+        k += int(now ^ before)
         before = now
     return k
 
 
 @borrowing
-def _hash(folded: ByteArray, start: int, end: int, table: Codes) -> np.uint32:
+def _hash(folded: ByteArray, start: np.int64, end: np.int64, table: Codes) -> np.uint32:
     value = np.uint32(0xFFFFFFFF)
     for i in range(start, end):
         value = table[(value ^ np.uint32(folded[nth(i)])) & np.uint32(0xFF)] ^ (value >> np.uint32(8))

@@ -37,9 +37,10 @@ def link_texts(
 ) -> tuple[int, int, int, int]:
     """Write the addresses of the distinct targets, their anchors, and what is left to do; return how many targets.
 
-    Then how much was written of each of the three. Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of each folder above
-    it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the
-    address, the anchor or the relation is to be read there, in `source` or, for anchors, in `raw_text`.
+    Then how much was written of each of the three. Addresses and anchors are joined by line feeds. `lengths` are those
+    of the page's folder and of each folder above it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or
+    HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be read there, in
+    `source` or, for anchors, in `raw_text`.
     """
     found = distinct(source, links)
     n, highest = found.shape[1], len(lengths) - 1
