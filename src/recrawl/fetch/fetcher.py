@@ -25,6 +25,9 @@ from recrawl.urls.url import DENIED_PORTS, Base, Url, parse, shown, why_not
 Scope = Callable[[str], bool]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_STALE = 2
+_OK, _HOST_PAUSED, _RATE_LIMITED = Kind.OK, Kind.HOST_PAUSED, Kind.RATE_LIMITED  # quick to look up
+_NOT_A_VERSION = Kind.NOT_A_VERSION
+_NO_ANSWER = Exchange(Kind.UNEXPECTED)  # of an exchange that was cancelled
 _ROBOTS_KINDS = {
     "disallowed": Kind.ROBOTS_DISALLOWED,
     "unreachable": Kind.ROBOTS_UNREACHABLE,
@@ -65,24 +68,24 @@ class _Walk:
         self, kind: Kind, reason: str = "", answer: Exchange | None = None, retry_in_s: float = 0.0
     ) -> FetchResult:
         answer = answer or Exchange(kind)
-        return FetchResult(
-            url=self.start.href,
-            kind=kind,
-            at=self.at,
-            final_url=self.url.href,
-            reason=reason or answer.reason,
-            status=answer.status,
-            headers=answer.headers,
-            body=answer.body if kind is Kind.OK else b"",
-            truncated=answer.truncated,
-            downgraded=self.downgraded,
-            conditional=self.conditional,
-            hops=tuple(self.hops),
-            attempts=self.attempts,
-            wire_bytes=answer.wire_bytes,
-            first_byte_s=answer.first_byte_s or 0.0,
-            elapsed_s=answer.elapsed_s,
-            retry_in_s=retry_in_s,
+        return FetchResult(  # by place: names would take longer than all else here
+            self.start.href,
+            kind,
+            self.at,
+            self.url.href,
+            reason or answer.reason,
+            answer.status,
+            answer.headers,
+            answer.body if kind is _OK else b"",
+            answer.truncated,
+            self.downgraded,
+            self.conditional,
+            tuple(self.hops),
+            self.attempts,
+            answer.wire_bytes,
+            answer.first_byte_s or 0.0,
+            answer.elapsed_s,
+            retry_in_s,
         )
 
 
@@ -226,17 +229,17 @@ class Fetcher:
             answer = await self._exchange(walk, self._headers(walk) | {"Cache-Control": "no-cache"})
         elif answer.status == 304:
             return walk.result(Kind.NOT_MODIFIED, answer=answer)
-        if answer.kind is Kind.HOST_PAUSED:
-            return walk.result(Kind.HOST_PAUSED, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
-        if answer.kind is Kind.NOT_A_VERSION and answer.status in _REDIRECTS:
+        kind = answer.kind
+        if kind is _OK:
+            if walk.checks_robots and self.settings.follow_meta_refresh:
+                refresh = quick_refresh(answer.body, walk.url.href)
+                if refresh is not None and refresh.delay_s <= MAX_REFRESH_S:
+                    return self._follow(walk, refresh.url, answer)
+        elif kind is _HOST_PAUSED or kind is _RATE_LIMITED:
+            return walk.result(kind, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
+        elif kind is _NOT_A_VERSION and answer.status in _REDIRECTS:
             return self._follow(walk, answer.header("location"), answer)
-        if answer.kind is Kind.RATE_LIMITED:
-            return walk.result(answer.kind, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
-        if answer.kind is Kind.OK and walk.checks_robots and self.settings.follow_meta_refresh:
-            refresh = quick_refresh(answer.body, walk.url.href)
-            if refresh is not None and refresh.delay_s <= MAX_REFRESH_S:
-                return self._follow(walk, refresh.url, answer)
-        return walk.result(answer.kind, answer=answer)
+        return walk.result(kind, answer=answer)
 
     def _headers(self, walk: _Walk) -> dict[str, str]:
         """Return what is sent to this hop's host alone, and the request's own headers while on the page's own origin.
@@ -277,17 +280,19 @@ class Fetcher:
                 return Exchange(Kind.HOST_PAUSED, "too late to ask")
             walk.attempts += 1
             walk.at = self.clock.now()
-            answer = Exchange(Kind.UNEXPECTED)
+            answer = _NO_ANSWER
             try:
                 answer = await self._client.exchange(walk.url, headers, walk.max_body_bytes)
             finally:
                 self.gate.leave(
                     host,
                     latency_s=answer.first_byte_s,
-                    failed=answer.kind in HOST_FAILURES and not answer.stale,
-                    well=answer.kind is not Kind.RATE_LIMITED and not answer.stale,
+                    failed=answer.kind is not _OK and answer.kind in HOST_FAILURES and not answer.stale,
+                    well=answer.kind is not _RATE_LIMITED and not answer.stale,
                 )
-            if answer.kind is Kind.RATE_LIMITED:
+            if answer.kind is _OK:
+                return answer
+            if answer.kind is _RATE_LIMITED:
                 self.gate.back_off(host, answer.header("retry-after"))
                 self.keep_manners()
             if answer.stale and stale < _MAX_STALE:
