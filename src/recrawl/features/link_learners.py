@@ -121,7 +121,7 @@ def _staged(
         return lambda more, counts: [np.full(len(more), float(target[0])) for _ in counts]
     a_class = target.dtype == np.bool_
     make = _classifier if a_class else _regressor
-    made = make(learner, options, seed, jobs, len(rows)).fit(rows, target)
+    made = make(learner, options, seed, jobs, len(rows)).fit(_without_unknown(rows), target)
     if learner == "histgb":
         return lambda more, counts: _at(made.staged_predict(more), counts)
     if learner == "extratrees":
