@@ -216,6 +216,11 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
         ground, lines = self.results.ground, list[str]()
         if not ground.has_words:
             lines.append("No words are recorded: no page has related pages, and nothing is said of looking around.")
+        if ground.crawls.texts is None:
+            lines.append(
+                "No texts are recorded: text quality is that of the kept words, NaN where some are missing, and the "
+                "semantic vector that of the first version, without a history."
+            )
         if not ground.has_links:
             lines.append(
                 "No links are recorded, only their numbers: a link that comes back counts again; inlinks, PageRank and "
