@@ -12,14 +12,16 @@ UV := $(shell command -v uv 2>/dev/null)
 demo: $(STAMP)
 	$(BIN)/recrawl demo --out demo --force
 
-# The files of a worker's tests share what they prepare, and few kernels are compiled by both workers. One thread each:
-# threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute. Types are checked
-# beside the tests, so that neither core waits.
-WORKERS ?= 2
+# The files of a worker's tests share what they prepare, and few kernels are compiled by two workers. Three workers on two
+# cores: a fifth of the time tests wait, for other processes, for servers on loopback, for the disk. One thread each:
+# threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute. Bytecode is written,
+# whatever the environment says: otherwise each of the processes that tests start compiles all modules. Types are
+# checked beside the tests.
+WORKERS ?= 3
 TYPES := $(VENV)/mypy.txt
 test: style
 	@$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types; types=$$?; cat $(TYPES); exit $$((tests || types))
 
 style: $(STAMP)

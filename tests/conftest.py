@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,25 @@ settings.register_profile("recrawl", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=2_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "recrawl"))
+
+# Files that come first when many run, one per worker: each compiles kernels that many later files need, and no two of
+# them the same, so that few kernels are compiled in two workers at once. Then files that wait much for other processes.
+FIRST = (
+    *("cli/test_demo.py", "papers/experts/test_batch_crawl.py", "focus/test_focus_cli.py"),
+    *("evolve/test_evolve_fitness.py", "serve/test_browser.py", "test_examples.py"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of FIRST first; the others stay in their order."""
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(FIRST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """Take what imports made out of the searches for garbage: it lives until the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="module")

@@ -45,6 +45,10 @@ def answer(asked: Asked) -> Answer:
     if asked.path == "/sitemap.xml":
         names = f"<url><loc>http://a.test:{port}/mapped</loc></url><url><loc>http://bank.test:{port}/</loc></url>"
         return 200, {}, f"<urlset>{names}</urlset>".encode()
+    if asked.path == "/torn.xml":
+        return 200, {}, f"<urlset><url><loc>http://a.test:{port}/whole</loc></url><url><loc>http://a.te".encode()
+    if asked.path == "/robots.txt" and asked.headers["host"].startswith("torn."):
+        return 200, {}, f"Sitemap: http://a.test:{port}/torn.xml\n".encode()
     if asked.path in ("/robots.txt", "/missing.xml"):
         return 404, {}, b""
     words = "pear " * (time.time_ns() % 97)
@@ -91,6 +95,24 @@ def test_each_sitemap_says_why_and_addresses_beside_it_are_added(
     assert err == f"recrawl: no page that can be added: {at}/missing.xml: gone 404\n"
     out, _ = told(capsys, "add", "-C", crawl, f"{at}/more", "--sitemap", f"{at}/missing.xml", "--json")
     assert json.loads(out) == {"added": 1, "pages": 3}
+
+
+def test_a_sitemap_of_which_a_part_was_read_says_why(
+    tmp_path: Path, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that ends in mid-air: its whole entries are taken; `add`, the run's screen and its log say the rest."""
+    Crawl.create(tmp_path / "crawl", SETTINGS.replace("signals = false", "signals = true"))
+    crawl, at = str(tmp_path / "crawl"), f"http://a.test:{site.port}"
+    out, err = told(capsys, "add", "-C", crawl, f"http://torn.a.test:{site.port}/", "--sitemap", f"{at}/torn.xml")
+    why = "not well-formed: no element found"
+    assert "2 pages added, 2 in all" in out
+    assert err == f"recrawl: {at}/torn.xml: read only in part: {why}\n"
+    told(capsys, "run", "-C", crawl, "--cycles", "1", "--now")
+    err = told(capsys, "run", "-C", crawl, "--cycles", "1", "--now").err
+    assert f"{at}/torn.xml: read only in part: {why}" in err
+    events = [json.loads(line) for line in (tmp_path / "crawl" / "log.jsonl").read_text().splitlines()]
+    found = [(event["url"], event["why"]) for event in events if event["event"] == "read-in-part"]
+    assert (f"{at}/torn.xml", why) in found
 
 
 def test_a_run_without_a_copy_says_why(crawl: str, capsys: pytest.CaptureFixture[str]) -> None:

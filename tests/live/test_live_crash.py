@@ -162,7 +162,7 @@ def test_a_stop_in_the_middle_of_a_cycle_changes_no_choice(
     """Stopped after a few of the second cycle's visits and started again, a crawl visits what it would have."""
     calendar, crawls = web[1], []
     for stops in (False, True):
-        crawl = begun(tmp_path / f"{stops}", seeds(web[0]), settings(delay_s=0.2 if stops else 0.0))
+        crawl = begun(tmp_path / f"{stops}", seeds(web[0]), settings(delay_s=0.1 if stops else 0.0))
         crawls.append(crawl)
         interrupted = 0
 

@@ -27,7 +27,7 @@ def made(folder: Path, preset: str, days: float, *, without: tuple[str, ...] = (
         (["focus", "--topic", "words:art0"], ("links",), "no table of links: there is no graph to crawl"),
         (["focus", "--topic", "words:art0"], ("terms",), "neither terms nor texts"),
         (["focus", "--topic", "words:art0", "--features", "bigrams"], (), "has no texts: bi-grams cannot be read"),
-        (["focus"], (), "say what to look for: --topic"),
+        (["focus"], (), "name what to look for: --topic"),
         (["clusters"], ("terms",), "no table of terms, which queries are drawn from"),
         (["experts"], (), "no texts of its pages, so there are no words to learn from"),
     ],

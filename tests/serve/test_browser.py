@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from support.browser import PROGRAM, Seen, axe_source, browser, look
+from support.browser import PROGRAM, Seen, axe_source, browser, look_at_once
 from support.dashboard_crawls import EVIL_URL, hostile, ordinary
 from support.served_crawls import serving
 
@@ -36,6 +36,6 @@ def test_every_page_is_clean_at_desk_and_phone_width(tmp_path: Path, make: objec
         urls = [f"http://127.0.0.1:{server.port}{path}" for path in (*PAGES, f"/page?url={quote(url)}")]
         server.get("/plan")  # compiles what it needs, so that the browser does not wait
         for width in (1280, 390):
-            for seen in look(tools, urls, width, axe=axe if width == 390 else ""):
+            for seen in look_at_once(tools, urls, width, axe=axe if width == 390 else ""):
                 check(seen, server.port, has_axe=width == 390)
                 assert "recrawl" in seen.title

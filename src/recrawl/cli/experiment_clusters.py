@@ -39,10 +39,12 @@ def add(parser: argparse.ArgumentParser) -> None:
                        help="visits per cycle (a twelfth, a sixth and a third of the pages)")  # fmt: skip
     add_warmup(group, "first cycles, in which every page is visited; not judged", 0)
     group.add_argument("--clusters", type=int, default=0, metavar="K",
-                       help="clusters (one for 3,000 pages, as the paper has; 5 to 100)")  # fmt: skip
-    group.add_argument("--repeats", type=int, default=3, metavar="R", help="seeds of Fig 4 and Table 2 (3)")
+                       help="number of clusters (one per 3,000 pages as in the paper, from 5 to 100)")  # fmt: skip
+    group.add_argument("--repeats", type=int, default=3, metavar="R", help="number of seeds for Fig 4 and Table 2 (3)")
     group.add_argument("--queries", default="100", metavar="N|FILE", help="queries to draw, or a file of them (100)")
-    group.add_argument("--parts", default=None, metavar="A,B", help="only some of counts,units,features,policies,cold")
+    group.add_argument(
+        "--parts", default=None, metavar="A,B", help="only these parts, of counts,units,features,policies,cold (all)"
+    )
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, 2 seeds")
     add_results(parser, "results.json, figures and report.html", pieces="the crawls and clusterings")
 

@@ -33,12 +33,23 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
-    group.add_argument("--steps", default=",".join(STEPS), metavar="A,B", help=f"of {','.join(STEPS)} (all)")
-    group.add_argument("--flips", type=float, metavar="S", help="filter: share of steps at which behaviour flips (0.3)")
-    group.add_argument("--experts", type=int, default=20, metavar="K", help="experts of a page (20)")
-    group.add_argument("--window", type=int, default=1, metavar="L", help="steps that features look back, l (1)")
-    group.add_argument("--interval", type=int, default=1, metavar="S", help="steps ahead that are predicted, sigma (1)")
-    group.add_argument("--train", type=int, metavar="N", help="steps that are learnt from, n (50 daily, 20 weekly)")
+    group.add_argument(
+        "--steps", default=",".join(STEPS), metavar="A,B", help=f"lengths of a step, of {','.join(STEPS)} (all)"
+    )
+    group.add_argument(
+        "--flips",
+        type=float,
+        metavar="S",
+        help="keep pages that start or stop changing in at least this share of steps (0.3)",
+    )
+    group.add_argument("--experts", type=int, default=20, metavar="K", help="experts per page (20)")
+    group.add_argument(
+        "--window", type=int, default=1, metavar="L", help="steps that the features look back, l in the paper (1)"
+    )
+    group.add_argument(
+        "--interval", type=int, default=1, metavar="S", help="how many steps ahead to predict, sigma (1)"
+    )
+    group.add_argument("--train", type=int, metavar="N", help="training steps, n in the paper (50 daily, 20 weekly)")
     group.add_argument("--own-features", action="store_true", help="experts see the predicted page's features, too")
     group.add_argument("--no-crawl", action="store_true", help="leave out the crawl of Fig 8")
     group.add_argument("--quick", action="store_true", help="a small version: every fourth step, two seeds")
@@ -77,9 +88,9 @@ def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:
     if args.experts < 1:
         raise InputError("experts must be at least 1")
     if args.flips is not None and not 0 <= args.flips <= 1:
-        raise InputError("--flips is a share from 0 to 1")
+        raise InputError("--flips must be a share from 0 to 1")
     if args.train is not None and args.train < 4:
-        raise InputError("--train is at least 4 steps")
+        raise InputError("--train must be at least 4 steps")
     window = Window(args.window, args.interval)
     own = args.own_features
     found = [replace(named[name], experts=args.experts, seed=args.seed, window=window, beside=own) for name in wanted]

@@ -37,15 +37,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("data", metavar="DATA", help="folder of a recording with links and words, or `synthetic`")
     parser.add_argument("--topic", action="append", metavar="T", help="what to look for; may be repeated")
-    parser.add_argument("--pages", type=int, default=0, metavar="P", help="pages of a crawl to evolve on (see below)")
+    parser.add_argument(
+        "--pages", type=int, default=0, metavar="P", help="length in pages of the crawls to evolve on (see below)"
+    )
     parser.add_argument("--web-pages", type=int, default=0, metavar="N", help="pages of a synthetic web (200000)")
-    parser.add_argument("--runs", type=int, default=15, metavar="R", help="crawls of each strategy (15)")
+    parser.add_argument("--runs", type=int, default=15, metavar="R", help="crawls per strategy (15)")
     parser.add_argument(
         "--seed-sets",
         type=whole_numbers("250,50", 1),
         default=(250, 50),
         metavar="A,B",
-        help="seeds to test with (250,50)",
+        help="numbers of seed pages to test with (250,50)",
     )
     parser.add_argument("--evolutions", type=int, default=1, metavar="N",
                         help="evolutions, each with a seed of its own (1)")  # fmt: skip
@@ -59,7 +61,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
-    add_results(parser, "results.json, strategies, figures, report.html", jobs=True,
+    add_results(parser, "results.json, strategies, figures, report.html", jobs="threads in this process",
                 pieces="the evolutions of a topic")  # fmt: skip
 
 
@@ -77,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     if args.best < 1:
         raise InputError("--best must be at least 1")
     if not topics:
-        raise InputError("say what to look for: --topic dir:SITE/FOLDER, words:A,B or urls:A,B")
+        raise InputError("name what to look for: --topic dir:SITE/FOLDER, words:A,B or urls:A,B")
     check_out(args, FocusReport.owns)
     if args.quick and args.data == "synthetic" and not args.web_pages:
         args.web_pages = 20_000

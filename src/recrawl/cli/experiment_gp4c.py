@@ -34,15 +34,15 @@ def add(parser: argparse.ArgumentParser) -> None:
                        help="cycles to train, validate and test, warm-up included (19,19,19)")  # fmt: skip
     group.add_argument("--budget", type=share_or_count, default=0.05, metavar="5%", help="visits per cycle (5%%)")
     add_warmup(group, "first cycles of each window")
-    group.add_argument("--folds", type=int, default=5, metavar="F", help="parts of the pages (5)")
+    group.add_argument("--folds", type=int, default=5, metavar="F", help="split the pages into F folds (5)")
     group.add_argument("--split", type=whole_numbers("2,2", 1, 2), default=(2, 2), metavar="A,B",
-                       help="parts to train on and to validate on, of --folds; one is tested (2,2)")  # fmt: skip
+                       help="folds to train and to validate on; one of the others is the test (2,2)")  # fmt: skip
     group.add_argument("--errors", type=share, default=0.0, metavar="P",
-                       help="draw download errors; pages with more than two go, gaps are guessed (0)")  # fmt: skip
+                       help="share of failed downloads to simulate; pages with over two are dropped (0)")  # fmt: skip
     group.add_argument("--sets", default="basic,all", metavar="A,B", help="sets of terminals (basic,all)")
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, few generations")
     add_settings(parser, chosen=False)
-    add_results(parser, "results.json, formulas, figures and report.html", jobs=True,
+    add_results(parser, "results.json, formulas, figures and report.html", jobs="threads in this process",
                 pieces="the evolutions of each fold, set and fitness, and the tests")  # fmt: skip
 
 

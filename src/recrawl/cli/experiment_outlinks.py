@@ -13,11 +13,11 @@ EXAMPLES = """examples:
   recrawl synth weekly-links --pages 20000 --out weekly && recrawl experiment outlinks weekly --out outlinks
   recrawl experiment outlinks gitweb --active --out outlinks-active
   recrawl experiment outlinks gitweb --kinds crawl,list --rows 40000 --trees 300 --out outlinks-crawl
-  recrawl experiment outlinks gitweb --quick
+  recrawl experiment outlinks gitweb --quick --jobs 2
+  recrawl experiment outlinks gitweb --engine dask://10.0.0.1:8786 --out outlinks
 
 The crawls are weekly and begin with the window: days 0, 7, ..., 63, unless --from-day says otherwise.
-There is no --engine: trained trees differ a little with the number of OpenMP threads (OMP_NUM_THREADS), so workers
-elsewhere might not give the same results.
+Every model is trained in one thread, with the same digits anywhere; --jobs and --engine train several at once.
 """
 
 
@@ -29,32 +29,35 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_recording(parser)
     group = parser.add_argument_group("the protocol")
-    group.add_argument("--weeks", type=int, default=9, metavar="W", help="weeks; the last one is predicted (9)")
-    group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages that learners see (20000)")
+    group.add_argument(
+        "--weeks", type=int, default=9, metavar="W", help="weeks of the study; the last one is predicted (9)"
+    )
+    group.add_argument("--rows", type=int, default=20_000, metavar="N", help="pages to learn from and test on (20000)")
     group.add_argument("--repeats", type=int, default=3, metavar="R", help="draws of the test set (3)")
-    group.add_argument("--trees", type=int, default=0, metavar="T", help="trees of each ensemble (tuned, 200 to 500)")
-    group.add_argument("--folds", type=int, default=3, metavar="F", help="folds of the tuning (3)")
-    group.add_argument("--no-tuning", action="store_true", help="take the learners' settings as they are")
+    group.add_argument("--trees", type=int, default=0, metavar="T", help="trees per ensemble (tuned, 200 to 500)")
+    group.add_argument("--folds", type=int, default=3, metavar="F", help="folds of the cross-validation that tunes (3)")
+    group.add_argument("--no-tuning", action="store_true", help="use the learners' default settings")
     group.add_argument("--histories", type=whole_numbers("0,1,8"), default=tuple(range(9)), metavar="A,B",
                        help="weeks of history (0 to 8)")  # fmt: skip
-    group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages of a page (30)")
+    group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages per page (30)")
     group.add_argument("--trusted", default="", metavar="SITE,SITE", help="sites that TrustRank starts from (all)")
     group.add_argument("--sentence-model", metavar="M", help="vectors by this sentence-embedding model")
-    group.add_argument("--no-ngboost", action="store_true", help="leave natural gradient boosting out: it is slow")
+    group.add_argument("--no-ngboost", action="store_true", help="leave out natural gradient boosting, which is slow")
     group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 2 draws, 40 trees, no tuning")
-    add_results(parser, "results.json, figures and report.html", jobs=True)
+    add_results(parser, "results.json, figures and report.html", jobs="processes on this machine", pieces="models")
 
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol, run_experiment
+    from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol
     from recrawl.papers.outlinks.outlinks_report import OutlinksReport
+    from recrawl.papers.outlinks.outlinks_run import run_experiment
 
     check_numbers(args)
     protocol = OutlinksProtocol(
         weeks=args.weeks, rows=args.rows, repeats=args.repeats, trees=args.trees, tune=not args.no_tuning,
         histories=args.histories, neighbours=args.neighbours, model=args.sentence_model or "",
-        natural=False if args.no_ngboost else None, jobs=args.jobs, seed=args.seed, folds=args.folds,
+        natural=False if args.no_ngboost else None, seed=args.seed, folds=args.folds,
         trusted_sites=tuple(name for name in args.trusted.split(",") if name),
     )  # fmt: skip
     protocol = OutlinksProtocol.quick(protocol) if args.quick else protocol
@@ -64,5 +67,5 @@ def run(args: argparse.Namespace) -> None:
         args.days, args.from_day = protocol.weeks * WEEK, args.from_day or 0.0
     recording, _, notes = select(args)
     with progress("outlinks") as advance:
-        experiment = run_experiment(recording, protocol, advance)
+        experiment = run_experiment(recording, protocol, advance, jobs=args.jobs, engine=args.engine)
     deliver_paper(args, OutlinksReport(experiment), notes)

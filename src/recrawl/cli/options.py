@@ -38,16 +38,20 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
 def add_engine(parser: Any, pieces: str = "") -> None:
     """Add --engine; `pieces` names what is computed at once."""
     what = f"where to compute {pieces}".rstrip()
-    help = f"{what}: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+    kinds = "local, dask://HOST:PORT (a Dask scheduler) or joblib:BACKEND (loky, ray)"
+    help = f"{what}: {kinds}; the results are the same (local)"
     parser.add_argument("--engine", default="local", metavar="E", help=help)
 
 
-def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False, pieces: str = "") -> None:
-    """Add the group of options for seed, jobs, engine and output; `pieces` names what a cluster works on at once."""
+def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: str = "", pieces: str = "") -> None:
+    """Add the group of options for seed, jobs, engine and output.
+
+    `jobs` says of what --jobs is the number, `pieces` what a cluster works on at once.
+    """
     group = parser.add_argument_group("how fast, where to" if jobs or pieces else "where to")
     add_seed(group)
     if jobs:
-        add_jobs(group, "threads in this process" if pieces else "threads")
+        add_jobs(group, jobs)
     if pieces:
         add_engine(group, pieces)
     add_out(group, writes)
@@ -151,6 +155,12 @@ def add_crawl(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-C", dest="crawl", type=Path, default=Path(), metavar="DIR", help="the crawl (default: this folder)"
     )
+
+
+def add_address(parser: argparse.ArgumentParser, port: int) -> None:
+    """Add --host and --port of a server."""
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (127.0.0.1)")
+    parser.add_argument("--port", type=int, default=port, metavar="N", help=f"port; 0: any that is free ({port})")
 
 
 def add_order(parser: argparse.ArgumentParser) -> None:

@@ -33,19 +33,32 @@ def add(parser: argparse.ArgumentParser) -> None:
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--out", type=Path, metavar="DIR", help="folder of the recording to write")
     target.add_argument(
-        "-C", dest="crawl", type=Path, metavar="DIR", help="a crawl without visits: they become its own"
+        "-C",
+        dest="crawl",
+        type=Path,
+        metavar="DIR",
+        help="a crawl that has made no visit yet: the history becomes its own",
     )
     parser.add_argument("--force", action="store_true", help="replace a recording that is there")
     parser.add_argument(
-        "--settle", type=span, metavar="SPAN", help="pages first seen so soon exist on day 0 (5%% of the history)"
+        "--settle", type=span, metavar="SPAN", help="pages first seen within SPAN exist from day 0 (5%% of the history)"
     )
     parser.add_argument("--site", action="append", default=[], metavar="HOST", help="only this host; may be repeated")
     parser.add_argument("--since", metavar="TIME", help="only visits from this time on")
-    parser.add_argument("--map", action="append", default=[], metavar="GLOB=URL", help="git: files to addresses")
-    parser.add_argument("--url-field", default="url", metavar="F", help="feed: the item's address (url)")
-    parser.add_argument("--time-field", default="time", metavar="F", help="feed: when it was scraped (time)")
-    parser.add_argument("--digest-fields", default="", metavar="F,G", help="feed: what makes a version (all others)")
-    parser.add_argument("--trust", action="store_true", help="sitemap: take lastmod for a change")
+    parser.add_argument(
+        "--map", action="append", default=[], metavar="GLOB=URL", help="git: the URLs of the files that match"
+    )
+    parser.add_argument("--url-field", default="url", metavar="F", help="feed: field with the URL (url)")
+    parser.add_argument(
+        "--time-field", default="time", metavar="F", help="feed: field with the time of the visit (time)"
+    )
+    parser.add_argument(
+        "--digest-fields",
+        default="",
+        metavar="F,G",
+        help="feed: fields whose change is a change of the page (all others)",
+    )
+    parser.add_argument("--trust", action="store_true", help="sitemap: take every new lastmod for a change")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
 
 

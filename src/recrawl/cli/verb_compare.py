@@ -42,18 +42,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to crawl")
     add_cycles(group)
     group.add_argument("--budgets", type=_budgets, metavar="1%,2%",
-                       help="budgets of the budget curves; none: no curves (1%%,2%%,5%%,10%% with --out)")  # fmt: skip
+                       help="budgets to draw curves over; none: no curves (1%%,2%%,5%%,10%% with --out)")  # fmt: skip
     add_warmup(group)
-    group.add_argument("--site-cap", type=int, default=0, metavar="M", help="most visits to one site in a cycle")
+    group.add_argument(
+        "--site-cap", type=int, default=0, metavar="M", help="at most M visits per site and cycle (0: no cap)"
+    )
     group.add_argument("--discover", choices=("links", "birth"), default="links", help="how new pages become known")
     group.add_argument(
         "--discovery",
         type=float,
         default=DISCOVERY,
         metavar="S",
-        help=f"most of it for first visits ({DISCOVERY})",
+        help=f"largest share of the budget for first visits ({DISCOVERY})",
     )
-    group.add_argument("--importance", default="uniform", metavar="I", help="what pages weigh: uniform or inlinks")
+    group.add_argument("--importance", default="uniform", metavar="I", help="weight of each page: uniform or inlinks")
     group = parser.add_argument_group("how often, how fast, where to")
     group.add_argument("--folds", type=int, default=1, metavar="F", help="split the pages into F parts (1)")
     group.add_argument("--repeats", type=int, default=1, metavar="R", help="repeat with the seeds S, S+1, ... (1)")

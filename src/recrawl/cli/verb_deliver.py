@@ -35,15 +35,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.description = "Hand events over, in order and at least once, to each sink."
     add_crawl(parser)
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--once", action="store_true", help="end when there is no more (the default)")
-    group.add_argument("--follow", action="store_true", help="go on as the crawl goes on")
+    group.add_argument("--once", action="store_true", help="stop when everything is delivered (the default)")
+    group.add_argument("--follow", action="store_true", help="keep delivering as the crawl goes on")
     parser.add_argument(
         "--to",
         metavar="SINK",
         help="deliver to this sink alone: webhook:URL, jsonl:PATH, files:DIR, ...; paths are relative to the crawl's",
     )
     parser.add_argument("--with", dest="include", metavar="LIST", help="with --to: diff, added, text, markdown, ...")
-    parser.add_argument("--again", action="store_true", help="send what was put aside, enable what was disabled")
+    parser.add_argument("--again", action="store_true", help="send dead letters again, and re-enable disabled sinks")
     parser.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
 
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     from recrawl.errors import InputError
 
     if args.include and not args.to:
-        raise InputError("--with goes with --to; for the sinks of recrawl.toml it is said there")
+        raise InputError("--with needs --to; sinks in recrawl.toml have a setting `with` of their own")
     sinks = [sink_to(args.crawl, args.to, args.include)] if args.to else None
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

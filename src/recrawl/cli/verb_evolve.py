@@ -35,9 +35,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how to crawl")
     add_cycles(group)
     add_warmup(group)
-    group.add_argument("--all-pages", action="store_true", help="include pages that are born or die on the way")
+    group.add_argument("--all-pages", action="store_true", help="include pages that are born or die within the window")
     add_settings(parser)
-    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True, pieces="the evolutions of --seeds")
+    add_results(
+        parser,
+        "best.json, best.py, best.sql and a report",
+        jobs="threads in this process",
+        pieces="the evolutions of --seeds",
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> None:
@@ -52,18 +57,22 @@ def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> Non
     group.add_argument("--form", choices=("rate", "chance"), default="rate",
                        help="the estimators are changes per cycle, or chances of a change by now (rate)")  # fmt: skip
     group.add_argument("--parents", choices=("population", "archive"), default="population",
-                       help="who breeds: the generation, or the best of all generations (population)")  # fmt: skip
-    group.add_argument("--population", type=int, default=300, metavar="N", help="individuals (300)")
-    group.add_argument("--generations", type=int, default=50, metavar="N", help="(50)")
+                       help="where parents come from: this generation, or the best so far (population)")  # fmt: skip
+    group.add_argument("--population", type=int, default=300, metavar="N", help="formulas per generation (300)")
+    group.add_argument("--generations", type=int, default=50, metavar="N", help="number of generations (50)")
     group.add_argument("--seeds", type=int, default=5, metavar="N", help="independent evolutions (5)")
-    group.add_argument("--archive", type=int, default=50, metavar="N", help="best of each that are validated (50)")
-    group.add_argument("--depth", type=int, default=10, metavar="D", help="of trees when created (10)")
-    group.add_argument("--crossover-depth", type=int, default=9, metavar="D", help="of trees afterwards (9)")
+    group.add_argument(
+        "--archive", type=int, default=50, metavar="N", help="best formulas per evolution to validate (50)"
+    )
+    group.add_argument("--depth", type=int, default=10, metavar="D", help="largest depth of trees when created (10)")
+    group.add_argument(
+        "--crossover-depth", type=int, default=9, metavar="D", help="largest depth of trees after crossover (9)"
+    )
     group.add_argument("--crossover-limit", choices=("child", "parents"), default="child",
                        help="what --crossover-depth bounds: trees made, or trees crossed (child)")  # fmt: skip
-    group.add_argument("--tournament", type=int, default=2, metavar="N", help="individuals in a tournament (2)")
+    group.add_argument("--tournament", type=int, default=2, metavar="N", help="formulas per tournament (2)")
     for rate, value in (("crossover", 0.9), ("reproduction", 0.15), ("swap", 0.05), ("replacement", 0.05)):
-        group.add_argument(f"--{rate}", type=float, default=value, metavar="P", help=f"rate ({value:g})")
+        group.add_argument(f"--{rate}", type=float, default=value, metavar="P", help=f"{rate} rate ({value:g})")
 
 
 def settings_of(args: argparse.Namespace) -> EvolutionSettings:

@@ -22,9 +22,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_crawl(parser)
     parser.add_argument("what", choices=("recording", "csv", "warc", "corpus"))
     parser.add_argument("dest", type=Path, metavar="DEST", help="a folder to make")
-    parser.add_argument("--format", choices=FORMATS, default="parquet", help="of a corpus (parquet)")
+    parser.add_argument("--format", choices=FORMATS, default="parquet", help="file format of a corpus (parquet)")
     parser.add_argument(
-        "--since", type=with_zone, metavar="TIME|7d", help="of a corpus: only pages that changed or went since"
+        "--since", type=with_zone, metavar="TIME|7d", help="corpus: only pages that changed or disappeared since"
     )
     parser.add_argument("--force", action="store_true", help="replace what an earlier export left there")
     add_json(parser)

@@ -52,7 +52,7 @@ def _add_evolve(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("evolution")
     add_evolution(group)
     group.add_argument("--keep", type=int, default=3, metavar="K", help="strategies to keep, at most 10 (3)")
-    group.add_argument("--anchor-and-host", action="store_true", help="weigh similar anchors and good hosts, too")
+    group.add_argument("--anchor-and-host", action="store_true", help="also weigh similar anchor texts and good hosts")
     group.add_argument("--explore", type=float, default=0.0, metavar="X",
                        help="a good page d links from the seeds counts 1 + X (d - 1) (0)")  # fmt: skip
     group.add_argument("--within", type=_distances, default=(), metavar="D,E",
@@ -66,14 +66,18 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
     parser.add_argument("--strategy", action="append", default=[], metavar="FILE|NAME",
                         help="a strategy's file or name; may be repeated (all baselines)")  # fmt: skip
-    parser.add_argument("--runs", type=int, default=5, metavar="R", help="crawls of each, with other chances (5)")
+    parser.add_argument(
+        "--runs", type=int, default=5, metavar="R", help="crawls per strategy, each with its own random draws (5)"
+    )
     parser.set_defaults(run=run_replay)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", help="folder of a recording, or `synthetic`")
     parser.add_argument("--topic", required=True, metavar="T", help="what to look for, see below")
-    parser.add_argument("--pages", type=int, default=0, metavar="P", help="pages of a crawl (what the graph allows)")
+    parser.add_argument(
+        "--pages", type=int, default=0, metavar="P", help="pages per crawl (as many as the graph allows)"
+    )
     parser.add_argument("--seeds", type=int, default=0, metavar="N", help="start from N relevant pages drawn at random")
     parser.add_argument("--seed-urls", metavar="A,B|@FILE", help="start from these pages (the topic's examples)")
     parser.add_argument("--web-pages", type=int, default=0, metavar="N", help="pages of a synthetic web (200000)")
@@ -84,13 +88,13 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 def add_evolution(group: Any) -> None:
     """Add the settings of the genetic algorithm; the defaults are the paper's."""
-    group.add_argument("--population", type=int, default=50, metavar="N", help="individuals (50)")
+    group.add_argument("--population", type=int, default=50, metavar="N", help="strategies per generation (50)")
     group.add_argument("--generations", type=int, default=50, metavar="G", help="generations (50)")
     group.add_argument(
         "--levels", type=int, default=5, metavar="K", help="generations of ancestors to weigh, 1 to 5 (5)"
     )
-    group.add_argument("--simulations", type=int, default=3, metavar="K", help="crawls that judge an individual (3)")
-    group.add_argument("--crossover", type=float, default=0.90, metavar="P", help="probability of crossing (0.90)")
+    group.add_argument("--simulations", type=int, default=3, metavar="K", help="crawls that judge a strategy (3)")
+    group.add_argument("--crossover", type=float, default=0.90, metavar="P", help="probability of crossover (0.90)")
     group.add_argument(
         "--mutation", type=float, default=0.01, metavar="P", help="probability that a child has one bit flipped (0.01)"
     )

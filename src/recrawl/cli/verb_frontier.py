@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import sys
 
-from recrawl.cli.options import add_crawl
+from recrawl.cli.options import add_address, add_crawl
 
 EXAMPLES = """examples:
   recrawl frontier -C news                       for StormCrawler and other clients of URLFrontier, at 127.0.0.1:7071
@@ -20,10 +20,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "Give URLs away and take visits in by gRPC until Ctrl-C or SIGTERM."
     add_crawl(parser)
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=7071, metavar="N", help="port; 0: any that is free (7071)")
-    parser.add_argument("--order", choices=("ours", "theirs"), default="ours", help="who decides what is next (ours)")
-    parser.add_argument("--anyone", action="store_true", help="let other machines ask, which need no password")
+    add_address(parser, 7071)
+    parser.add_argument(
+        "--order",
+        choices=("ours", "theirs"),
+        default="ours",
+        help="whose order items come in: recrawl's policy, or their dates (ours)",
+    )
+    parser.add_argument(
+        "--anyone", action="store_true", help="accept other machines, although the protocol has no password"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -24,13 +24,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     add_crawl(parser)
     parser.add_argument("--policies", default=CANDIDATES, metavar="A,B", help=f"candidates (default: {CANDIDATES})")
-    parser.add_argument("--measure", metavar="M", help="what counts (default: the objective of the crawl's policy)")
     parser.add_argument(
-        "--evolve", action="store_true", help="breed a formula for models/evolved.json, a candidate too"
+        "--measure", metavar="M", help="measure to maximise (default: the objective of the crawl's policy)"
     )
-    parser.add_argument("--generations", type=int, default=20, metavar="N", help="of the evolution (20)")
-    parser.add_argument("--population", type=int, default=100, metavar="N", help="of the evolution (100)")
-    parser.add_argument("--anyway", action="store_true", help="take the best, even if not significantly better")
+    parser.add_argument(
+        "--evolve", action="store_true", help="also breed a formula as a candidate, kept in models/evolved.json"
+    )
+    parser.add_argument("--generations", type=int, default=20, metavar="N", help="generations of --evolve (20)")
+    parser.add_argument(
+        "--population", type=int, default=100, metavar="N", help="formulas per generation of --evolve (100)"
+    )
+    parser.add_argument("--anyway", action="store_true", help="choose the best, even if it is not significantly better")
     add_order(parser)
     add_json(parser)
 

@@ -28,13 +28,19 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_crawl(parser)
     parser.add_argument("-n", dest="most", type=_count, default=100, metavar="N", help="at most N pages (100)")
     parser.add_argument("--per-host", type=int, default=0, metavar="N", help="at most N pages of one host")
-    parser.add_argument("--lease", type=float, default=3600.0, metavar="S", help="seconds to report in (3600)")
-    parser.add_argument("--dry-run", action="store_true", help="only show them")
-    parser.add_argument("--now", action="store_true", help="begin a new cycle, whatever the time")
+    parser.add_argument(
+        "--lease",
+        type=float,
+        default=3600.0,
+        metavar="S",
+        help="seconds until an unreported page is given out again (3600)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show the pages: no lease, nothing recorded")
+    parser.add_argument("--now", action="store_true", help="begin a new cycle even if none is due")
     add_order(parser)
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--urls", action="store_true", help="print URLs only (default)")
-    group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
+    group.add_argument("--csv", action="store_true", help="print CSV, safe to open in a spreadsheet")
     add_json(group)
 
 

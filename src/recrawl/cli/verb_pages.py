@@ -22,7 +22,7 @@ EXAMPLES = """examples:
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
-    parser.add_argument("--contains", default="", metavar="TEXT", help="only URLs with this part")
+    parser.add_argument("--contains", default="", metavar="TEXT", help="only URLs that contain TEXT")
     parser.add_argument("--changed", action="store_true", help="only pages that changed at least once")
     parser.add_argument(
         "--since",
@@ -30,10 +30,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="visited, or with --changed changed, since 2026-11-16T12:00 (local time; UTC: ...Z)",
     )
-    parser.add_argument("--sort", choices=SORTS, default="changes", help="(changes)")
+    parser.add_argument("--sort", choices=SORTS, default="changes", help="order of the list (changes)")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
+    group.add_argument("--csv", action="store_true", help="print CSV, safe to open in a spreadsheet")
     add_json(group)
 
 

@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser, "processes of the local engine")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--urls", action="store_true", help="print URLs only (default)")
-    group.add_argument("--csv", action="store_true", help="print CSV; no cell is a formula")
+    group.add_argument("--csv", action="store_true", help="print CSV, safe to open in a spreadsheet")
     add_json(group, "print one JSON object per line: url, page, rank, score")
 
 

@@ -31,7 +31,7 @@ Spans of time are written 60s, 90m, 12h, 7d or 2w.
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "List all policies, or some of them with their parameters and defaults."
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, with their parameters")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these policies, with their parameters")
     add_json(parser)
 
 

@@ -21,8 +21,10 @@ The newest body of a page is always kept, and so is what every visit found. A ru
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
-    parser.add_argument("--versions", type=int, metavar="N", help="bodies to keep of each page, the newest")
-    parser.add_argument("--max-bytes", metavar="SIZE", help="bodies to keep in all, compressed: 500MB, 10GB")
+    parser.add_argument("--versions", type=int, metavar="N", help="keep the newest N bodies per page")
+    parser.add_argument(
+        "--max-bytes", metavar="SIZE", help="keep at most SIZE of bodies in all, compressed: 500MB, 10GB"
+    )
     add_json(parser)
 
 

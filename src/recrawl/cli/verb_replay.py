@@ -20,8 +20,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "Compare policies on the crawl's own history, exported as a recording."
     add_crawl(parser)
-    parser.add_argument("--policies", default=REPLAYED, metavar="A,B", help=f"(default: {REPLAYED})")
-    parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"(default: {MEASURES})")
+    parser.add_argument("--policies", default=REPLAYED, metavar="A,B", help=f"policies to replay (default: {REPLAYED})")
+    parser.add_argument("--measures", default=MEASURES, metavar="M,N", help=f"measures to print (default: {MEASURES})")
     add_order(parser)
     add_warmup(parser, default=0)
     add_out(parser, "results.json, plots and report.html")

@@ -29,9 +29,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
-    parser.add_argument("--deliver", action="store_true", help="also run `recrawl deliver --follow`, as a process")
+    parser.add_argument(
+        "--deliver", action="store_true", help="also run `recrawl deliver --follow` in a process of its own"
+    )
     parser.add_argument("--now", action="store_true", help="begin at once, even if the next cycle is not due yet")
-    parser.add_argument("--planner-only", action="store_true", help="of a fleet: visit nothing in this process")
+    parser.add_argument("--planner-only", action="store_true", help="fleet: plan only, and leave all visits to workers")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     add_json(parser, "print how the run ended as JSON")
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from recrawl.cli.options import add_crawl
+from recrawl.cli.options import add_address, add_crawl
 
 EXAMPLES = """examples:
   recrawl serve -C news                                    http://127.0.0.1:8600/, for this machine alone
@@ -23,10 +23,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "Serve a crawl over HTTP until Ctrl-C or SIGTERM."
     add_crawl(parser)
-    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8600, metavar="N", help="port; 0: any that is free (8600)")
-    parser.add_argument("--token-file", type=Path, metavar="FILE", help="clients need its token (DIR/serve.token)")
-    parser.add_argument("--name", action="append", default=[], metavar="HOST", help="also a name of this server")
+    add_address(parser, 8600)
+    parser.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="file with the token that clients must send (DIR/serve.token)"
+    )
+    parser.add_argument(
+        "--name", action="append", default=[], metavar="HOST", help="another host name of this server; may be repeated"
+    )
 
 
 def run(args: argparse.Namespace) -> None:

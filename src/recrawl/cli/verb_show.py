@@ -28,10 +28,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--at",
         type=time_at,
         metavar="TIME",
-        help="the text that we held then: 2026-11-16T12:00 (local time; UTC: ...Z)",
+        help="print the copy of that time: 2026-11-16T12:00 (local time; UTC: ...Z)",
     )
     parser.add_argument(
-        "--why", action="store_true", help="say why it is visited next also where over 100,000 visits must be replayed"
+        "--why", action="store_true", help="explain the next visit even if over 100,000 visits must be replayed for it"
     )
     add_order(parser)
     add_json(parser)

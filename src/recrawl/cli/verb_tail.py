@@ -31,8 +31,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "Print events as JSON, one per line; on a terminal as a table."
     add_crawl(parser)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on as the crawl goes on")
-    parser.add_argument("--since", type=with_zone, metavar="ID|TIME|1d", help="from there on (default: the last ten)")
+    parser.add_argument("-f", "--follow", action="store_true", help="keep printing as the crawl goes on")
+    parser.add_argument(
+        "--since", type=with_zone, metavar="ID|TIME|1d", help="events after this (default: the last ten)"
+    )
     parser.add_argument(
         "--types", type=_words, default=("new", "changed", "gone"), metavar="T,..",
         help="new, changed, gone, failed, cycle, or all (new,changed,gone)",

@@ -19,11 +19,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     parser.description = "Visit what the planner (`recrawl run`) chose, beside any number of other workers."
     parser.add_argument("--store", metavar="URL", help="the crawl's database (default: that of the folder's settings)")
-    parser.add_argument("--name", required=True, metavar="NAME", help="of this worker: part of its files' names")
+    parser.add_argument("--name", required=True, metavar="NAME", help="name of this worker; part of its files' names")
     parser.add_argument(
         "-C", dest="crawl", type=Path, default=Path(), metavar="DIR", help="folder for bodies (default: this one)"
     )
-    parser.add_argument("--password-file", type=Path, metavar="FILE", help="with the database's password")
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help="file with the database's password")
 
 
 def run(args: argparse.Namespace) -> None:

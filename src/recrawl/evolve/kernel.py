@@ -68,12 +68,12 @@ def _simulate(formula: Any, ground: Ground, start: WarmState, room: Room, found:
     code, value, size = formula
     pages, budget, pool, table, sums = ground.bits.shape[1], ground.budget, room.pool, room.table, room.sums
     if room.note[HELD] != start.reads:
-        pool[:pages] = start.member
+        _copy(start.member, pool)
         room.note[HELD] = start.reads
     classes = len(start.table)
-    table[:classes] = start.table
-    sums[:classes] = start.sums
-    room.stale[:] = ground.becomes_stale
+    _copy_rows(start.table, table)
+    _copy_rows(start.sums, sums)
+    _copy(ground.becomes_stale, room.stale)
     stale, pool_end = 0, pages
     used = 0
     for i in range(size):
@@ -95,6 +95,22 @@ def _simulate(formula: Any, ground: Ground, start: WarmState, room: Room, found:
         found[cycle - ground.warmup - 1] = changed
         ndcg[cycle - ground.warmup - 1] = pairwise_sum(room.gains, changed) / ideal if ideal > 0 else 0.0
         stale -= changed
+
+
+# A slice on the left would have numba compile the text of its error, a second of compiling.
+
+
+@kernel
+def _copy(source: IntArray, target: IntArray) -> None:
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@kernel
+def _copy_rows(source: Any, target: Any) -> None:
+    for i in range(len(source)):
+        for j in range(source.shape[1]):
+            target[i, j] = source[i, j]
 
 
 # -- choosing and visiting ---------------------------------------------------------------------------------------------

@@ -40,6 +40,8 @@ class Request:
     validators: Validators = NO_VALIDATORS
     headers: tuple[tuple[str, str], ...] = ()  # credentials and the like: sent to the page's own origin alone
     max_body_bytes: int | None = None  # instead of the settings'
+    hops: tuple[Hop, ...] = ()  # redirects that another process has followed: the last one's target is asked
+    attempts: int = 0  # requests that it made for them
 
 
 @dataclass(slots=True)
@@ -84,7 +86,7 @@ class _Walk:
         )
 
 
-async def _always(_: str) -> bool:
+async def _always(_host: str, _waits: bool) -> bool:
     return True
 
 
@@ -104,7 +106,8 @@ class Fetcher:
     ) -> None:
         self.own_headers = own_headers  # by host: credentials and the like, sent to it alone
         self.keep_manners = keep_manners  # puts gate and robots on disk: called when they must not be forgotten
-        self.may_ask: Callable[[str], Awaitable[bool]] = _always  # by host: False where another process asks it
+        # By host, and whether to wait for it: False where another process asks it.
+        self.may_ask: Callable[[str, bool], Awaitable[bool]] = _always
         self.may_send: Callable[[], bool] = lambda: True  # asked right before each request
         self.settings = settings or FetchSettings()
         self.clock = clock or SystemClock()
@@ -142,7 +145,15 @@ class Fetcher:
         if url is None:
             return FetchResult(shown(request.url), Kind.INVALID_URL, self.clock.now(), reason=why_not(request.url))
         limit = request.max_body_bytes or self.settings.max_body_bytes
-        return await self._walk(_Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped))
+        walk = _Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped)
+        walk.attempts = request.attempts
+        for hop in request.hops:
+            target = parse(hop.target)
+            assert target is not None, "the target of a redirect that was followed"
+            walk.downgraded |= walk.url.scheme == "https" and target.scheme == "http"
+            walk.url = target
+        walk.hops += request.hops
+        return await self._walk(walk)
 
     def _note_robots(self, url: Url) -> None:
         """Keep what a new robots.txt asks for, before the next request."""
@@ -181,7 +192,7 @@ class Fetcher:
             return walk.result(Kind.REFUSED_PORT, f"port {url.port} belongs to another protocol")
         if walk.checks_scope and self.scope is not None and not self.scope(url.href):
             return walk.result(Kind.OUT_OF_SCOPE, f"{shown(url.href)} is outside the crawl")
-        if not await self.may_ask(url.host):
+        if not await self.may_ask(url.host, not walk.checks_robots):
             return walk.result(Kind.HOST_PAUSED, f"{url.host} is asked by another worker")
         pause_s = self.gate.ready_in_s(url.host)
         if pause_s > self._patience_s(url.host):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from recrawl.clock import Clock
 from recrawl.eligibility import Bar
 from recrawl.fetch.outcome import FetchResult
-from recrawl.fetch.sitemaps import of_site, read_sitemap
+from recrawl.fetch.sitemaps import of_site, read_in_part, read_sitemap
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.recorder import keep_manners
@@ -20,6 +20,8 @@ from recrawl.live.store import Store, one_line_errors
 from recrawl.urls.url import host_of, normalise, shown, why_not
 
 ELSEWHERE = "pages are of other sites or out of the scope, and left out; [scope] in recrawl.toml can admit them"
+
+NO_SITEMAP = "it must be a sitemap, a sitemap index or a feed"
 
 
 def checked(urls: Sequence[str]) -> tuple[list[str], list[tuple[int, str]]]:
@@ -64,13 +66,16 @@ async def announced(
     async with make_fetcher(config, clock) as fetcher:
         restore_manners(fetcher, store)
         for sitemap in sitemaps:
-            failed: list[FetchResult] = []
-            entries = await read_sitemap(fetcher, sitemap, problems=failed)
+            failed, partial = list[FetchResult](), list[tuple[str, str]]()
+            entries = await read_sitemap(fetcher, sitemap, problems=failed, partial=partial)
             own = of_site(entries, sitemap, config.scope)
             urls += [entry.url for entry in own]
             problems += [_why_unread(result) for result in failed]
             if not failed and not entries:
-                problems.append(f"{shown(sitemap)}: names no page; it must be a sitemap, a sitemap index or a feed")
+                why = f" ({partial[0][1]})" if partial else ""
+                problems.append(f"{shown(sitemap)}: names no page{why}; {NO_SITEMAP}")
+            else:
+                problems += [read_in_part(url, why) for url, why in partial]
             if len(own) < len(entries):
                 problems.append(f"{shown(sitemap)}: {len(entries) - len(own)} of {len(entries)} {ELSEWHERE}")
         with store.transaction():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from recrawl.clock import Clock, SystemClock
+from recrawl.fetch.sitemaps import read_in_part
 from recrawl.live.crawl_results import RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.journal import Journal
@@ -30,6 +31,10 @@ class JournalledSession(Session):
 
     def _signals_read(self, heard: Heard) -> None:
         self.journal.note("heard", files=heard.visits, new_pages=heard.found, announced=heard.announced)
+        for url, why in heard.partial:
+            self.journal.note("read-in-part", url=url, why=why)
+            if self.view is not None:
+                self.view.say(read_in_part(url, why))
 
 
 def open_session(

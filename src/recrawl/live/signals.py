@@ -34,6 +34,7 @@ class Heard:
     visits: int  # files asked for
     found: int  # pages that were not known
     announced: int  # pages announced as changed since our last visit
+    partial: tuple[tuple[str, str], ...] = ()  # files of which only a part was read: URL and why
 
 
 class Signals:
@@ -52,16 +53,17 @@ class Signals:
             self.store.add_feeds([(host, url, None) for host, url in base if url])
         due = self.store.due_feeds(cycle, max(1, int(SHARE * budget)) if budget > 1 else 0)
         results = await asyncio.gather(*(self._ask(url, validators) for url, _, validators, _ in due))
-        found = announced = 0
+        found, announced, partial = 0, 0, list[tuple[str, str]]()
         with self.store.transaction():
             for (url, host, before, wait), result in zip(due, results, strict=True):
-                new, changed, validators = self._take(host, at, before, result, last_visit)
+                new, changed, validators, why = self._take(host, at, before, result, last_visit)
+                partial += [(url, why)] if why else []
                 found, announced = found + new, announced + changed
                 wait = 1 if new or changed else min(2 * wait, MAX_WAIT_CYCLES)
                 self.store.feed_read(url, cycle, wait, validators)
             self.store.keep_templates(self.discovery.export_grown())
             self.store.note_heard(cycle, len(due))
-        return Heard(len(due), found, announced)
+        return Heard(len(due), found, announced, tuple(partial))
 
     def _named(self) -> list[tuple[str, str]]:
         return self.fetcher.robots.known_sitemaps()
@@ -72,16 +74,16 @@ class Signals:
 
     def _take(
         self, host: str, at: float, before: str, result: FetchResult, last_visit: FloatArray
-    ) -> tuple[int, int, str]:
-        """Record one answer; returns pages found, pages announced, and the validators to keep."""
+    ) -> tuple[int, int, str, str]:
+        """Record one answer; return pages found, pages announced, the validators to keep, and why a part was left."""
         if result.kind is not Kind.OK:
-            return 0, 0, before
+            return 0, 0, before, ""
         feed = read_feed(result.body, result.final_url)
         validators = json.dumps(asdict(Validators(**json.loads(before)).after(result, changed=True)))
         if feed.kind == "index":
             self.store.add_feeds([(host, entry.url, entry.changed_at) for entry in feed.entries])
-            return 0, 0, validators
-        return (*self._take_pages(feed, at, last_visit), validators)
+            return 0, 0, validators, feed.why_partial
+        return (*self._take_pages(feed, at, last_visit), validators, feed.why_partial)
 
     def _take_pages(self, feed: Feed, at: float, last_visit: FloatArray) -> tuple[int, int]:
         entries = list({entry.url: entry for entry in feed.entries if self.scope(entry.url)}.values())

@@ -18,6 +18,7 @@ from recrawl.urls.url import Base, normalise
 
 MAX_FEED_BYTES = 50_000_000
 MAX_ENTRIES = 50_000
+TOO_LARGE = f"larger than {MAX_ENTRIES:,} entries or {MAX_FEED_BYTES // 1_000_000} MB"
 _MAX_FIELD_CHARS = 4_096
 _MAX_XML_DEPTH = 32
 _CHUNK_BYTES = 65_536
@@ -48,6 +49,11 @@ class Feed:
     entries: list[FeedEntry] = field(default_factory=list)
     capped: bool = False
     error: str = ""  # why reading stopped early; what came before is kept
+
+    @property
+    def why_partial(self) -> str:
+        """Why only a part of the file was read; empty if all of it was."""
+        return self.error or (TOO_LARGE if self.capped else "")
 
 
 class _StopReading(Exception):  # noqa: N818 - not an error: unwinds the XML parser

@@ -134,8 +134,9 @@ def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     if count < len(rows):
         return rows
     longer = np.empty((2 * count, 5), dtype=np.int64)
-    for i in range(count):  # a slice would have numba compile the text of its error, a second of compiling
-        longer[i] = rows[i]
+    for i in range(count):  # a row or slice would have numba compile the text of its error, a second of compiling
+        for j in range(5):
+            longer[i, j] = rows[i, j]
     return longer
 
 

@@ -114,12 +114,12 @@ def test_fewer_trees_are_the_first_of_more() -> None:
     made, target = rows()
     for learner in ("extratrees", "histgb", "poisson"):
         few = regress(learner, made, target, Options(5, 10, 0.1), 0).predict(made)
-        staged = _staged(learner, made, target, Options(20, 10, 0.1), 0, 1)
+        staged = _staged(learner, made, target, Options(20, 10, 0.1), 0)
         assert staged(made, [20, 5])[1] == pytest.approx(few)
     present = target > np.median(target)
     for learner in ("extratrees", "lightgbm"):
         few = classify(learner, made, present, Options(5, 10, 0.1), 0).predict(made)
-        assert _staged(learner, made, present, Options(20, 10, 0.1), 0, 1)(made, [5])[0] == pytest.approx(few)
+        assert _staged(learner, made, present, Options(20, 10, 0.1), 0)(made, [5])[0] == pytest.approx(few)
 
 
 def test_the_mean_of_links_starts_from_its_prior() -> None:

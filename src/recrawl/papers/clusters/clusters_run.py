@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.evaluate.crawl import crawl
@@ -25,6 +24,7 @@ from recrawl.evaluate.search.search_quality import Searcher, SearchQuality, qual
 from recrawl.evaluate.statistics import mean_of
 from recrawl.evaluate.work_engine import LOCAL, Shared, open_engine
 from recrawl.features.bisection import bisect
+from recrawl.features.one_thread import one_thread
 from recrawl.papers.base import domains_of
 from recrawl.papers.clusters.clusters_protocol import (
     CLS,
@@ -170,7 +170,7 @@ class Bench:
 
     def run(self, piece: Piece) -> Any:
         """Run a piece; products of matrices in one thread, since their last digits depend on the number of threads."""
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread(openmp=False):
             return getattr(self, piece.part)(piece)
 
     @cached_property

@@ -12,7 +12,7 @@ from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.outlinks.outlinks_figures import PLOTS
 from recrawl.papers.outlinks.outlinks_findings import findings
 from recrawl.papers.outlinks.outlinks_models import Scores
-from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
+from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.report.layout import Section, Table
 from recrawl.report.style import Plot
 

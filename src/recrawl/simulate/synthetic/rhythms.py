@@ -207,7 +207,8 @@ def play(
 @kernel
 def _grown(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     wider = np.empty(2 * len(array), array.dtype)
-    wider[: len(array)] = array
+    for i in range(len(array)):  # a slice would have numba compile the text of its error, a second of compiling
+        wider[i] = array[i]
     return wider
 
 
