@@ -68,6 +68,8 @@ def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> Non
     group.add_argument(
         "--crossover-depth", type=int, default=9, metavar="D", help="largest depth of trees after crossover (9)"
     )
+    group.add_argument("--crossover-limit", choices=("child", "parents"), default="child",
+                       help="what --crossover-depth bounds: trees made, or trees crossed (child)")  # fmt: skip
     group.add_argument("--tournament", type=int, default=2, metavar="N", help="formulas per tournament (2)")
     for rate, value in (("crossover", 0.9), ("reproduction", 0.15), ("swap", 0.05), ("replacement", 0.05)):
         group.add_argument(f"--{rate}", type=float, default=value, metavar="P", help=f"{rate} rate ({value:g})")
@@ -81,6 +83,8 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
     rates = OperatorRates(
         args.reproduction, args.crossover, args.swap, args.replacement, args.tournament, args.crossover_depth
     )
+    if args.crossover_limit == "parents":  # what is made is then bounded by the depth of all trees
+        rates = rates._replace(depth=args.depth, parents=args.crossover_depth)
     settings = EvolutionSettings(
         args.terminals,
         args.population,

@@ -14,9 +14,9 @@ altogether (500 rounds, rate 0.01). NaN is a value like others to the trees; ngb
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
@@ -93,8 +93,8 @@ def cross_validate(
             largest = Options(max(same), leaf, rate)
             staged = _staged(learner, rows[known], target[known], largest, seed)
             truth = target[asked].astype(np.float64)
-            for trees in same:
-                scores[Options(trees, leaf, rate)].append(score(truth, staged(rows[asked], trees)))
+            for trees, predicted in zip(same, staged(rows[asked], same), strict=True):
+                scores[Options(trees, leaf, rate)].append(score(truth, predicted))
     means = [_mean(scores[options]) for options in choices]
     best = int(np.argmax(means))
     return choices[best], means[best]
@@ -114,25 +114,32 @@ def _mean(values: Sequence[float]) -> float:
 
 def _staged(
     learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int
-) -> Callable[[Rows, int], FloatArray]:
-    """Train once, and predict by the first so many trees."""
+) -> Callable[[Rows, Sequence[int]], list[FloatArray]]:
+    """Train once, and predict by the first so many trees, for several numbers of trees in one pass."""
     if (target == target[0]).all():
-        return lambda more, trees: np.full(len(more), float(target[0]))
+        return lambda more, counts: [np.full(len(more), float(target[0])) for _ in counts]
     a_class = target.dtype == np.bool_
     make = _classifier if a_class else _regressor
-    made = make(learner, options, seed, len(rows)).fit(rows, target)
+    made = make(learner, options, seed, len(rows)).fit(_without_unknown(rows), target)
     if learner == "histgb":
-        return lambda more, trees: np.asarray(next(islice(made.staged_predict(more), trees - 1, None)))
+        return lambda more, counts: _at(made.staged_predict(more), counts)
     if learner == "extratrees":
 
-        def by_trees(more: Rows, trees: int) -> FloatArray:
-            parts = (t.predict_proba(more)[:, 1] if a_class else t.predict(more) for t in made.estimators_[:trees])
-            return np.asarray(sum(parts) / trees)
+        def by_trees(more: Rows, counts: Sequence[int]) -> list[FloatArray]:
+            parts = (t.predict_proba(more)[:, 1] if a_class else t.predict(more) for t in made.estimators_)
+            return [total / trees for total, trees in zip(_at(accumulate(parts), counts), counts, strict=True)]
 
         return by_trees
     if a_class:
-        return lambda more, trees: np.asarray(made.predict_proba(more, num_iteration=trees)[:, 1])
-    return lambda more, trees: np.asarray(made.predict(more, num_iteration=trees))
+        return lambda more, counts: [made.predict_proba(more, num_iteration=trees)[:, 1] for trees in counts]
+    return lambda more, counts: [made.predict(more, num_iteration=trees) for trees in counts]
+
+
+def _at(stages: Iterable[FloatArray], counts: Sequence[int]) -> list[FloatArray]:
+    """The predictions after so many trees, out of those after each tree."""
+    wanted = set(counts)
+    found = {trees: np.asarray(stage) for trees, stage in enumerate(stages, 1) if trees in wanted}
+    return [found[trees] for trees in counts]
 
 
 def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed: int) -> Model:

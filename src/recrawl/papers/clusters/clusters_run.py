@@ -73,7 +73,7 @@ def run_experiment(
     protocol.check(recording)
     protocol = protocol.settled(recording)
     pages = int((recording.born <= recording.start).sum())
-    made = ClustersExperiment(protocol, recording.name, pages, domains_of(recording))
+    made = ClustersExperiment(protocol, recording.name, pages, domains_of(recording), lacking(recording))
     if "policies" in protocol.parts:
         made.asked = list(queries) if queries is not None else draw_queries(recording, protocol.queries, protocol.seed)
     pieces = [piece for part in PARTS if part in protocol.parts for piece in _pieces(part, protocol)]
@@ -87,6 +87,19 @@ def run_experiment(
         sites = recording.site[recording.born <= recording.start]
         made.units["site"] = [np.unique(sites, return_counts=True)[1]]
     return made
+
+
+def lacking(recording: Recording) -> tuple[str, ...]:
+    """Say what the recording lacks, and what follows for the features of its pages."""
+    has = recording.tables.has
+    lines = []
+    if not has("texts"):
+        lines.append("No texts are recorded: the words of a page are those of its first version, whatever is held.")
+    if not has("terms"):
+        lines.append("No words are recorded: pages are clustered without the words of their contents.")
+    if not recording.has_links:
+        lines.append("No links are recorded: PageRank and links to a page are unknown, and 0 for all pages.")
+    return tuple(lines)
 
 
 def _pieces(part: str, protocol: ClustersProtocol) -> list[Piece]:
