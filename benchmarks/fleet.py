@@ -3,6 +3,7 @@
 python -m benchmarks.fleet kills [300]      planner and 4 workers are killed, PostgreSQL crashes 5 times
 python -m benchmarks.fleet rate [20]        visits per second that one PostgreSQL carries, for so many seconds
 python -m benchmarks.fleet workers [3000]   pages per second of 1 and 2 workers, each a process
+python -m benchmarks.fleet uploads [35]     workers are killed around their uploads to S3, the bucket is gone and back
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from recrawl.visits import Outcome
 from support.fleet_ordeal import DELAY_S, LEASE_S, fleet_ordeal
 from support.live_crawls import begun
 from support.postgres_server import LocalServer, local_server
+from support.upload_ordeal import s3_server, upload_ordeal
 
 GROUP, SITES, LINKS, WORKERS = 200, 60, 70, 4
 
@@ -48,6 +50,15 @@ def kills(count: int = 300) -> None:
         began = time.monotonic()
         found = fleet_ordeal(Path(folder), postgres, kills=count, restarts=min(5, count))
         print(f"{count} kills in {time.monotonic() - began:.0f} s; delay {DELAY_S} s, lease {LEASE_S} s")
+        print(json.dumps({**vars(found), "wrong": found.wrong[:20]}, indent=1))
+
+
+def uploads(count: int = 35) -> None:
+    """Kill -9 at every step of an upload; every body that was recorded must be there."""
+    with tempfile.TemporaryDirectory() as folder, local_server() as postgres, s3_server() as s3:
+        began = time.monotonic()
+        found = upload_ordeal(Path(folder), postgres, s3, kills=count)
+        print(f"{sum(found.kills.values())} kills in {time.monotonic() - began:.0f} s")
         print(json.dumps({**vars(found), "wrong": found.wrong[:20]}, indent=1))
 
 

@@ -24,10 +24,10 @@ def die(number: int) -> int:
     os._exit(number)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_results_come_in_order(jobs: int) -> None:
-    """Whatever the number of processes, with values that all of them share."""
-    with open_engine("local", jobs) as engine:
+@pytest.mark.parametrize(("name", "jobs"), [("local", 1), ("local", 2), ("joblib:loky", 1), ("joblib:loky", 2)])
+def test_results_come_in_order(name: str, jobs: int) -> None:
+    """Whatever the number of processes, also of a backend of joblib, with values that all of them share."""
+    with open_engine(name, jobs) as engine:
         factor = engine.share(7)
         assert engine.ordered(square, range(20)) == [n * n for n in range(20)]
         assert engine.ordered(scaled, ((factor, n) for n in range(5))) == [0, 7, 14, 21, 28]
@@ -54,6 +54,8 @@ def test_what_an_engine_cannot_do_is_one_line(monkeypatch: pytest.MonkeyPatch) -
         ("spark", "unknown engine"),
         ("dask://127.0.0.1:9", "no Dask scheduler"),
         ("dask://", "no Dask"),
+        ("joblib:nothing", "Invalid backend"),
+        ("joblib:", "Invalid backend"),
     ):
         with pytest.raises(InputError, match=line), open_engine(name):
             pass

@@ -158,6 +158,17 @@ def test_rates_of_zero_and_one_do_what_they_say() -> None:
         assert {children.key(i) for i in range(len(children))} <= keys
 
 
+def test_too_deep_parents_are_not_crossed() -> None:
+    """With a bound on the parents, trees beyond it live on as they are, and others are crossed."""
+    made = population(3, 60, 9)
+    rates = OperatorRates(reproduction=0.0, crossover=1.0, swap=0.0, replacement=0.0, depth=17, parents=4)
+    old = {made[i].key for i in range(len(made))}
+    children = breed(made, np.ones(len(made)), rates, LEAVES, new_dice(1))
+    crossed = [i for i in range(len(children)) if children[i].key not in old]
+    assert 0 < len(crossed) < len(children) - 1
+    assert depths(children)[crossed].max() <= 8  # a subtree of a tree of depth 4 at the deepest place of another
+
+
 def test_larger_tournaments_choose_better_parents() -> None:
     """The winner of a tournament is its fittest member."""
     fitness = np.arange(100.0)

@@ -8,14 +8,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
 import recrawl
 from recrawl.cli import main
+from recrawl.evaluate.related_pieces import related_on
+from recrawl.evaluate.work_engine import open_engine
+from recrawl.features.related import related
+from recrawl.features.semantic import unit
 from recrawl.fleet.planning import plan_shards
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_writing import write_shards
+from recrawl.progress import silent
 from support.real_recordings import THREE_SITES
 from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
 from support.small_recordings import random_tables, write
@@ -43,10 +49,11 @@ def sharded(tmp_path_factory: pytest.TempPathFactory) -> dict[int, ShardSet]:
 
 @pytest.mark.parametrize("policy", ["bayes", "learned"])
 def test_plans_are_the_same_on_dask(sharded: dict[int, ShardSet], engine: str, policy: str) -> None:
-    """1, 7 and 64 shards on a cluster: the plan of one shard in this process."""
+    """1, 7 and 64 shards on a cluster, and 7 by joblib: the plan of one shard in this process."""
     expected = planned(sharded[1], policy, 3)
     for shards in sharded.values():
         assert planned(shards, policy, 3, engine) == expected
+    assert planned(sharded[7], policy, 3, "joblib:loky") == expected
 
 
 def test_a_killed_worker_changes_nothing(sharded: dict[int, ShardSet], cluster: Any, engine: str) -> None:
@@ -98,8 +105,9 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         " --errors 1%",
         f"experiment clusters {THREE_SITES} --quick --days 56 --cycles 28d --pages 60 --queries 5 --repeats 1",
         "experiment focus synthetic --quick --web-pages 2000 --pages 40 --topic label:sparse --evolutions 2",
+        f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 0,1 --no-ngboost",
     ],
-    ids=["evolve", "gp4c", "clusters", "focus"],
+    ids=["evolve", "gp4c", "clusters", "focus", "outlinks"],
 )
 def test_experiments_are_the_same_on_dask(
     engine: str, changing: Path, words: str, capsys: pytest.CaptureFixture[str]
@@ -111,6 +119,31 @@ def test_experiments_are_the_same_on_dask(
         results.append(capsys.readouterr().out)
     assert len(results[0]) > 1000
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_related_pages_are_the_same_on_dask(cluster: Any, engine: str, exact: bool) -> None:
+    """Neighbours and similarities in one process, in two and on a cluster, to the bit; also with a worker killed."""
+    draw = np.random.default_rng(4)
+    vectors = unit(draw.normal(size=(40, 16))[draw.integers(0, 40, 4_000)] + 0.4 * draw.normal(size=(4_000, 16)))
+    expected = related(vectors, 7, exact=exact, seed=3)
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        workers = list(client.run(os.getpid).values())
+
+    def kill(done: int, total: int, what: str = "") -> None:
+        while workers:
+            os.kill(workers.pop(), signal.SIGKILL)
+            break
+
+    for name, jobs in (("local", 1), ("local", 2), (engine, 1)):
+        with open_engine(name, jobs) as opened:
+            advance = kill if name == engine else silent
+            found = related_on(opened, vectors, 7, exact=exact, seed=3, advance=advance)
+        assert np.array_equal(found.pages, expected.pages)
+        assert np.array_equal(found.similarity, expected.similarity)
+        assert (found.recall, found.compared) == (expected.recall, expected.compared)
+    with Client(cluster.scheduler_address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=120)
 
 
 def test_errors_of_workers_arrive(sharded: dict[int, ShardSet], engine: str, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads((out / "results.json").read_text())
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
-    assert len(topic["findings"]) == 11
+    assert len(topic["findings"]) == 13
     assert {finding["holds"] for finding in topic["findings"]} == {False}  # too small to judge, and so it says
     assert "too small to judge" in shown
     assert set(topic["options"]) >= {"anchors and hosts", "rewards exploration", "parts by distance"}
@@ -72,7 +72,11 @@ def test_strategies_are_tested_on_a_topic_they_were_not_evolved_for(capsys: pyte
     command = ["experiment", "focus", *WEB, "--quick", "--pages", "150", "--topic", "label:popular", "--topic"]
     command += ["label:common", "--evolutions", "2", "--levels", "2", "--no-options", "--json"]
     assert main(command) == 0
-    first, second = json.loads(capsys.readouterr().out)["topics"]
+    results = json.loads(capsys.readouterr().out)
+    first, second = results["topics"]
+    [between] = results["findings"]  # Fig 4 beside Fig 3, of a run that is too small to judge
+    assert "higher harvest on label:common than on label:popular" in between["claim"]
+    assert between["verdict"] == "too small to judge"
     assert [len(topic["evolutions"]) for topic in (first, second)] == [2, 0]
     assert first["evolutions"][0]["best"] != first["evolutions"][1]["best"]
     assert second["evolved_on"] == "label:popular"

@@ -217,6 +217,18 @@ def test_the_classifier_learns_a_topic(made_up: TopicalWeb) -> None:
     assert (again.svm == topic.svm).all()
 
 
+def test_the_classifier_may_read_the_words_of_the_examples_only(made_up: TopicalWeb) -> None:
+    """With that vocabulary a word that no example has weighs nothing, and the topic is still found."""
+    topic = learn_topic(made_up, "label:popular", 0, vocabulary="examples")
+    absent = np.bincount(made_up.bags.rows(topic.examples).indices, minlength=len(topic.idf)) == 0
+    assert absent.any()
+    assert not topic.idf[absent].any()
+    assert topic.idf[~absent].any()
+    assert topic.quality.auc > 0.97
+    with pytest.raises(InputError, match="one of all, examples"):
+        learn_topic(made_up, "label:popular", 0, vocabulary="some")
+
+
 def test_links_of_the_topic_look_similar(made_up: TopicalWeb) -> None:
     """Links to relevant pages have words nearer to the topic than other links, between 0 and 1."""
     topic = learn_topic(made_up, "label:popular", 0)

@@ -38,6 +38,17 @@ def links(*names: str) -> SeenLinks:
     return SeenLinks([f"http://a.example/{name}" for name in names], names, [True] * len(names))
 
 
+def test_a_store_made_before_an_index_gets_it_when_a_crawl_opens_it(store: Store, tmp_path: Path) -> None:
+    """A store of this format that lacks an index is given it when opened for writing; a reader leaves it as it is."""
+    ask = "select count(*) from sqlite_schema where name = 'pages_url'"
+    store.db.execute("drop index pages_url")
+    store.close()
+    for read_only, there in ((True, 0), (False, 1), (True, 1)):
+        opened = Store.open(tmp_path / "state.sqlite", read_only=read_only)
+        assert opened.db.execute(ask).fetchone() == (there,)
+        opened.close()
+
+
 def test_pages_are_unique_by_url_and_numbered_in_order(store: Store) -> None:
     """Adding a URL again gives its page; new ones get the next numbers, also after the store was opened again."""
     with store.transaction():

@@ -73,9 +73,24 @@ def test_without_words_nothing_is_said_of_looking_around(tmp_path: Path, capsys:
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("No words are recorded: no page has related pages") for line in lines)
     assert any(line.startswith("No links are recorded, only their numbers") for line in lines)
+    assert any(line.startswith("No texts are recorded: text quality") for line in lines)
     around = [line for line in lines if "of related pages is the most" in line or "LBLA is not worse" in line]
     assert len(around) == 8
     assert all("too small to judge" in line and "no words are recorded" in line for line in around)
+
+
+def test_clusters_say_what_their_features_lack(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without texts, words and links pages can be clustered by what is left, and the report says what is not there."""
+    web = made(tmp_path / "web", "mixed", 70.0, without=("terms", "links"))
+    words = ["--quick", "--parts", "units", "--clusters", "3"]
+    assert main(["experiment", "clusters", web, *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for start in (
+        "No texts are recorded: the words",
+        "No words are recorded: pages",
+        "No links are recorded: PageRank",
+    ):
+        assert any(line.startswith(start) for line in lines)
 
 
 def test_formulas_need_neither_words_nor_links(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,8 @@ def test_fixed_and_active_pages() -> None:
     later = small().window(4.0, 10.0)
     assert later.prior_changes().tolist() == [2, 2, 1]  # pages 1, 3, 8: changes up to day 4, and prior ones
     assert later.active().page_ids.tolist() == [1, 3, 8]
+    assert later.active(within=1.0).page_ids.tolist() == [8]
+    assert later.active(within=2.5).page_ids.tolist() == [1, 8]
 
 
 def test_active_never_looks_ahead() -> None:

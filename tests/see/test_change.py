@@ -28,6 +28,19 @@ def test_words_are_counted_as_python_would(text: str) -> None:
     assert (np.diff(bag.bucket) > 0).all()
 
 
+@given(
+    st.text(
+        alphabet="abXYZ09 _-\u00e9\u00c9\u00df\u03a3\u03c3\u03c2\u0130\u023a\u2126\u2014\u00bd\u2167\u65e5\U0001f600",
+        max_size=60,
+    )
+)
+def test_words_beyond_ascii_are_counted_as_python_splits_them(text: str) -> None:
+    """Letters of every script, whose lower case may be longer or depend on what follows, fall into the same buckets."""
+    bag = bag_of(text)
+    counted = Counter(bucket_of(word) for word in split_words(text))
+    assert dict(zip(bag.bucket.tolist(), bag.count.tolist(), strict=True)) == counted
+
+
 def test_fewer_buckets_fold_the_same_hash() -> None:
     """A smaller hash space adds up the buckets of the larger one."""
     text = " ".join(f"word{i}" for i in range(500))

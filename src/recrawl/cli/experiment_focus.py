@@ -55,10 +55,13 @@ def add(parser: argparse.ArgumentParser) -> None:
                         help="evolve for the first topic and test on all, or for each, too (first)")  # fmt: skip
     parser.add_argument("--features", choices=("auto", "words", "bigrams"), default="auto",
                         help="what the classifier reads: bigrams need texts (auto: where there are texts)")  # fmt: skip
+    parser.add_argument("--vocabulary", choices=("all", "examples"), default="all",
+                        help="words that the classifier reads, or those of the topic's examples (all)")  # fmt: skip
+    parser.add_argument("--best", type=int, default=3, metavar="N", help="evolved strategies that are tested (3)")
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")
     add_evolution(parser.add_argument_group("evolution"))
-    add_results(parser, "results.json, strategies, figures, report.html", jobs=True,
+    add_results(parser, "results.json, strategies, figures, report.html", jobs="threads in this process",
                 pieces="the evolutions of a topic")  # fmt: skip
 
 
@@ -73,6 +76,8 @@ def run(args: argparse.Namespace) -> None:
     topics = args.topic or (["label:sparse", "label:popular"] if args.data == "synthetic" else [])
     if args.evolutions < 1:
         raise InputError("--evolutions must be at least 1")
+    if args.best < 1:
+        raise InputError("--best must be at least 1")
     if not topics:
         raise InputError("name what to look for: --topic dir:SITE/FOLDER, words:A,B or urls:A,B")
     check_out(args, FocusReport.owns)
@@ -91,8 +96,10 @@ def _plan(args: argparse.Namespace) -> FocusPlan:
     if args.quick:
         quick = FocusPlan.quick(args.seed)
         quick = replace(quick, pages=args.pages or quick.pages, options=not args.no_options, levels=args.levels)
+        quick = replace(quick, best=min(args.best, quick.best), vocabulary=args.vocabulary)
         return replace(quick, evolutions=args.evolutions, each=args.evolve_on == "each")
     return FocusPlan(
         args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed,
-        levels=args.levels, evolutions=args.evolutions, each=args.evolve_on == "each",
+        levels=args.levels, evolutions=args.evolutions, each=args.evolve_on == "each", best=args.best,
+        vocabulary=args.vocabulary,
     )  # fmt: skip

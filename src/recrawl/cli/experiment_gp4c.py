@@ -42,7 +42,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sets", default="basic,all", metavar="A,B", help="sets of terminals (basic,all)")
     group.add_argument("--quick", action="store_true", help=f"a small version: {QUICK_PAGES:,} pages, few generations")
     add_settings(parser, chosen=False)
-    add_results(parser, "results.json, formulas, figures and report.html", jobs=True,
+    add_results(parser, "results.json, formulas, figures and report.html", jobs="threads in this process",
                 pieces="the evolutions of each fold, set and fitness, and the tests")  # fmt: skip
 
 

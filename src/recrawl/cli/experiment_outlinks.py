@@ -13,11 +13,11 @@ EXAMPLES = """examples:
   recrawl synth weekly-links --pages 20000 --out weekly && recrawl experiment outlinks weekly --out outlinks
   recrawl experiment outlinks gitweb --active --out outlinks-active
   recrawl experiment outlinks gitweb --kinds crawl,list --rows 40000 --trees 300 --out outlinks-crawl
-  recrawl experiment outlinks gitweb --quick
+  recrawl experiment outlinks gitweb --quick --jobs 2
+  recrawl experiment outlinks gitweb --engine dask://10.0.0.1:8786 --out outlinks
 
 The crawls are weekly and begin with the window: days 0, 7, ..., 63, unless --from-day says otherwise.
-There is no --engine: trained trees differ a little with the number of OpenMP threads (OMP_NUM_THREADS), so workers
-elsewhere might not give the same results.
+Every model is trained in one thread, with the same digits anywhere; --jobs and --engine train several at once.
 """
 
 
@@ -44,19 +44,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--sentence-model", metavar="M", help="vectors by this sentence-embedding model")
     group.add_argument("--no-ngboost", action="store_true", help="leave out natural gradient boosting, which is slow")
     group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 2 draws, 40 trees, no tuning")
-    add_results(parser, "results.json, figures and report.html", jobs=True)
+    add_results(parser, "results.json, figures and report.html", jobs="processes on this machine", pieces="models")
 
 
 def run(args: argparse.Namespace) -> None:
     """Check everything, run, print, write."""
-    from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol, run_experiment
+    from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol
     from recrawl.papers.outlinks.outlinks_report import OutlinksReport
+    from recrawl.papers.outlinks.outlinks_run import run_experiment
 
     check_numbers(args)
     protocol = OutlinksProtocol(
         weeks=args.weeks, rows=args.rows, repeats=args.repeats, trees=args.trees, tune=not args.no_tuning,
         histories=args.histories, neighbours=args.neighbours, model=args.sentence_model or "",
-        natural=False if args.no_ngboost else None, jobs=args.jobs, seed=args.seed, folds=args.folds,
+        natural=False if args.no_ngboost else None, seed=args.seed, folds=args.folds,
         trusted_sites=tuple(name for name in args.trusted.split(",") if name),
     )  # fmt: skip
     protocol = OutlinksProtocol.quick(protocol) if args.quick else protocol
@@ -66,5 +67,5 @@ def run(args: argparse.Namespace) -> None:
         args.days, args.from_day = protocol.weeks * WEEK, args.from_day or 0.0
     recording, _, notes = select(args)
     with progress("outlinks") as advance:
-        experiment = run_experiment(recording, protocol, advance)
+        experiment = run_experiment(recording, protocol, advance, jobs=args.jobs, engine=args.engine)
     deliver_paper(args, OutlinksReport(experiment), notes)

@@ -38,16 +38,20 @@ def add_jobs(parser: Any, what: str = "threads") -> None:
 def add_engine(parser: Any, pieces: str = "") -> None:
     """Add --engine; `pieces` names what is computed at once."""
     what = f"where to compute {pieces}".rstrip()
-    help = f"{what}: local, or dask://HOST:PORT, a Dask scheduler; the results are the same (local)"
+    kinds = "local, dask://HOST:PORT (a Dask scheduler) or joblib:BACKEND (loky, ray)"
+    help = f"{what}: {kinds}; the results are the same (local)"
     parser.add_argument("--engine", default="local", metavar="E", help=help)
 
 
-def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: bool = False, pieces: str = "") -> None:
-    """Add the group of options for seed, jobs, engine and output; `pieces` names what a cluster works on at once."""
+def add_results(parser: argparse.ArgumentParser, writes: str, *, jobs: str = "", pieces: str = "") -> None:
+    """Add the group of options for seed, jobs, engine and output.
+
+    `jobs` says of what --jobs is the number, `pieces` what a cluster works on at once.
+    """
     group = parser.add_argument_group("how fast, where to" if jobs or pieces else "where to")
     add_seed(group)
     if jobs:
-        add_jobs(group, "threads in this process" if pieces else "threads")
+        add_jobs(group, jobs)
     if pieces:
         add_engine(group, pieces)
     add_out(group, writes)

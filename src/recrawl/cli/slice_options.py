@@ -34,6 +34,8 @@ def add_pages(parser: Any) -> None:
     """Add the options for kinds of pages."""
     parser.add_argument("--fixed", action="store_true", help="only pages that live through the whole window")
     parser.add_argument("--active", action="store_true", help="only pages that had changed before the window")
+    parser.add_argument("--active-within", type=span, metavar="D",
+                        help="only pages that had changed in the D before the window, such as 7d")  # fmt: skip
 
 
 def select(
@@ -53,6 +55,7 @@ def select(
         f"kinds {args.kinds}": args.kinds,
         "pages that live through the window": args.fixed,
         "pages that had changed before": args.active,
+        "pages that had changed shortly before": args.active_within,
         "a random sample": args.pages,
     }
     slices = tuple(name for name, asked in named.items() if asked not in (None, False))
@@ -65,11 +68,12 @@ def select(
 
 
 def sliced(recording: Recording, args: argparse.Namespace) -> Recording:
-    """Keep the pages of --sites, --kinds, --fixed and --active."""
+    """Keep the pages of --sites, --kinds, --fixed, --active and --active-within."""
     recording = recording.sites(split_specs(args.sites)) if args.sites else recording
     recording = recording.kinds(split_specs(args.kinds)) if args.kinds else recording
     recording = recording.fixed() if args.fixed else recording
     recording = recording.active() if args.active else recording
+    recording = recording.active(args.active_within) if args.active_within else recording
     if not len(recording):
         raise InputError(f"no page of {args.data} is left: the selection is empty")
     return recording

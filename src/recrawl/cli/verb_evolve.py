@@ -37,7 +37,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_warmup(group)
     group.add_argument("--all-pages", action="store_true", help="include pages that are born or die within the window")
     add_settings(parser)
-    add_results(parser, "best.json, best.py, best.sql and a report", jobs=True, pieces="the evolutions of --seeds")
+    add_results(
+        parser,
+        "best.json, best.py, best.sql and a report",
+        jobs="threads in this process",
+        pieces="the evolutions of --seeds",
+    )
 
 
 def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> None:
@@ -63,6 +68,8 @@ def add_settings(parser: argparse.ArgumentParser, *, chosen: bool = True) -> Non
     group.add_argument(
         "--crossover-depth", type=int, default=9, metavar="D", help="largest depth of trees after crossover (9)"
     )
+    group.add_argument("--crossover-limit", choices=("child", "parents"), default="child",
+                       help="what --crossover-depth bounds: trees made, or trees crossed (child)")  # fmt: skip
     group.add_argument("--tournament", type=int, default=2, metavar="N", help="formulas per tournament (2)")
     for rate, value in (("crossover", 0.9), ("reproduction", 0.15), ("swap", 0.05), ("replacement", 0.05)):
         group.add_argument(f"--{rate}", type=float, default=value, metavar="P", help=f"{rate} rate ({value:g})")
@@ -76,6 +83,8 @@ def settings_of(args: argparse.Namespace) -> EvolutionSettings:
     rates = OperatorRates(
         args.reproduction, args.crossover, args.swap, args.replacement, args.tournament, args.crossover_depth
     )
+    if args.crossover_limit == "parents":  # what is made is then bounded by the depth of all trees
+        rates = rates._replace(depth=args.depth, parents=args.crossover_depth)
     settings = EvolutionSettings(
         args.terminals,
         args.population,

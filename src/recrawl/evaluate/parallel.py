@@ -13,6 +13,7 @@ from recrawl.columns import FloatArray, PageIds
 from recrawl.evaluate.crawl import CrawlResult, crawl
 from recrawl.evaluate.measures.measure import Measure
 from recrawl.evaluate.work_engine import LOCAL, Engine, Shared, open_engine
+from recrawl.features.one_thread import one_thread
 from recrawl.features.pagerank import importance_of
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
@@ -48,10 +49,11 @@ class Folds:
         return self._parts
 
     def run(self, task: Task, measures: Sequence[Measure], advance: Advance = silent) -> CrawlResult:
-        """Crawl a task's fold."""
+        """Crawl a task's fold; products of matrices in one thread, on which their last digits depend."""
         part = self.parts(task.plan.seed)[task.fold]
         importance = self._importance_in(part, task.plan.importance)
-        return crawl(part, task.policy, task.plan, measures, advance, importance=importance)
+        with one_thread(openmp=False):
+            return crawl(part, task.policy, task.plan, measures, advance, importance=importance)
 
     def _importance_in(self, part: Recording, kind: str) -> FloatArray | None:
         """A fold's pages weigh what they weigh in the whole, whose links they keep."""

@@ -64,6 +64,8 @@ class EvolutionSettings:
                 raise InputError(f"the {name} rate must be between 0 and 1")
         if self.parents not in PARENTS:
             raise InputError(f"parents must be one of {', '.join(PARENTS)}, not {self.parents!r}")
+        if not 0 <= self.rates.parents <= MAX_DEPTH:
+            raise InputError(f"a depth of parents of {self.rates.parents} is not between 0 and {MAX_DEPTH}")
         if self.rates.tournament < 1:
             raise InputError("a tournament needs at least 1 individual")
 

@@ -45,6 +45,7 @@ class OperatorRates(NamedTuple):
     replacement: float = 0.05
     tournament: int = 2
     depth: int = 9  # of what crossover and mutation make
+    parents: int = 0  # trees deeper than this are not crossed; 0: all are
 
 
 def breed(
@@ -92,13 +93,22 @@ def _breed(
         if not copy and draw_share(dice) < rates.crossover:
             b = winner(fitness, rates.tournament, dice)
             one, two = (code[a], value[a], size[a]), (code[b], value[b], size[b])
-            to_size[i] = cross(one, two, rates.depth, dice, scratch, child, number)
+            if _crossable(one, rates.parents, scratch) and _crossable(two, rates.parents, scratch):
+                to_size[i] = cross(one, two, rates.depth, dice, scratch, child, number)
+            else:
+                to_size[i] = copy_piece(code[a], value[a], 0, size[a], child, number, 0)
         else:
             to_size[i] = copy_piece(code[a], value[a], 0, size[a], child, number, 0)
         if not copy and draw_share(dice) < rates.swap:
             to_size[i] = swap(child, number, to_size[i], rates.depth, dice, scratch)
         if not copy and draw_share(dice) < rates.replacement:
             to_size[i] = replace(child, number, to_size[i], rates.depth, leaves, dice, scratch)
+
+
+@kernel
+def _crossable(tree: PostfixTree, depth: int, scratch: Scratch) -> bool:
+    """Whether a tree is not too deep to be crossed."""
+    return depth == 0 or depth_of(tree[0], tree[2], scratch.room) <= depth
 
 
 @kernel

@@ -14,9 +14,9 @@ altogether (500 rounds, rate 0.01). NaN is a value like others to the trees; ngb
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import accumulate, product
 from typing import Any
 
 import numpy as np
@@ -65,11 +65,11 @@ def grid(learner: str, trees: int = 0, *, tune: bool = True) -> list[Options]:
     return [Options(*choice) for choice in product((trees,) if trees else TREES, leaves, rates)]
 
 
-def train(learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int, jobs: int = 1) -> Model:
+def train(learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int) -> Model:
     """Train a learner: of a class where the target is true or false, else of a number."""
     if target.dtype == np.bool_:
-        return classify(learner, rows, target, options, seed, jobs)
-    return regress(learner, rows, target, options, seed, jobs)
+        return classify(learner, rows, target, options, seed)
+    return regress(learner, rows, target, options, seed)
 
 
 def cross_validate(
@@ -80,7 +80,6 @@ def cross_validate(
     score: Callable[[FloatArray, FloatArray], float],
     folds: int = 3,
     seed: int = 0,
-    jobs: int = 1,
 ) -> tuple[Options, float]:
     """Return the setting of the highest mean score over the folds, and that score; the first of equals.
 
@@ -92,10 +91,10 @@ def cross_validate(
         for number in range(folds):
             known, asked = fold != number, fold == number
             largest = Options(max(same), leaf, rate)
-            staged = _staged(learner, rows[known], target[known], largest, seed, jobs)
+            staged = _staged(learner, rows[known], target[known], largest, seed)
             truth = target[asked].astype(np.float64)
-            for trees in same:
-                scores[Options(trees, leaf, rate)].append(score(truth, staged(rows[asked], trees)))
+            for trees, predicted in zip(same, staged(rows[asked], same), strict=True):
+                scores[Options(trees, leaf, rate)].append(score(truth, predicted))
     means = [_mean(scores[options]) for options in choices]
     best = int(np.argmax(means))
     return choices[best], means[best]
@@ -114,29 +113,36 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _staged(
-    learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int, jobs: int
-) -> Callable[[Rows, int], FloatArray]:
-    """Train once, and predict by the first so many trees."""
+    learner: str, rows: Rows, target: npt.NDArray[Any], options: Options, seed: int
+) -> Callable[[Rows, Sequence[int]], list[FloatArray]]:
+    """Train once, and predict by the first so many trees, for several numbers of trees in one pass."""
     if (target == target[0]).all():
-        return lambda more, trees: np.full(len(more), float(target[0]))
+        return lambda more, counts: [np.full(len(more), float(target[0])) for _ in counts]
     a_class = target.dtype == np.bool_
     make = _classifier if a_class else _regressor
-    made = make(learner, options, seed, jobs, len(rows)).fit(rows, target)
+    made = make(learner, options, seed, len(rows)).fit(_without_unknown(rows), target)
     if learner == "histgb":
-        return lambda more, trees: np.asarray(next(islice(made.staged_predict(more), trees - 1, None)))
+        return lambda more, counts: _at(made.staged_predict(more), counts)
     if learner == "extratrees":
 
-        def by_trees(more: Rows, trees: int) -> FloatArray:
-            parts = (t.predict_proba(more)[:, 1] if a_class else t.predict(more) for t in made.estimators_[:trees])
-            return np.asarray(sum(parts) / trees)
+        def by_trees(more: Rows, counts: Sequence[int]) -> list[FloatArray]:
+            parts = (t.predict_proba(more)[:, 1] if a_class else t.predict(more) for t in made.estimators_)
+            return [total / trees for total, trees in zip(_at(accumulate(parts), counts), counts, strict=True)]
 
         return by_trees
     if a_class:
-        return lambda more, trees: np.asarray(made.predict_proba(more, num_iteration=trees)[:, 1])
-    return lambda more, trees: np.asarray(made.predict(more, num_iteration=trees))
+        return lambda more, counts: [made.predict_proba(more, num_iteration=trees)[:, 1] for trees in counts]
+    return lambda more, counts: [made.predict(more, num_iteration=trees) for trees in counts]
 
 
-def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed: int, jobs: int = 1) -> Model:
+def _at(stages: Iterable[FloatArray], counts: Sequence[int]) -> list[FloatArray]:
+    """The predictions after so many trees, out of those after each tree."""
+    wanted = set(counts)
+    found = {trees: np.asarray(stage) for trees, stage in enumerate(stages, 1) if trees in wanted}
+    return [found[trees] for trees in counts]
+
+
+def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed: int) -> Model:
     """Train a learner to predict a number."""
     _check(rows, target)
     if learner not in REGRESSORS:
@@ -145,20 +151,18 @@ def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
     if learner == "ngboost":
         return Model(_ngboost(rows, target, options, seed), learner, options)
-    made = _regressor(learner, options, seed, jobs, len(rows)).fit(_without_unknown(rows), target)
+    made = _regressor(learner, options, seed, len(rows)).fit(_without_unknown(rows), target)
     return Model(lambda more: np.asarray(made.predict(more), dtype=np.float64), learner, options)
 
 
-def classify(
-    learner: str, rows: Rows, target: npt.NDArray[np.bool_], options: Options, seed: int, jobs: int = 1
-) -> Model:
+def classify(learner: str, rows: Rows, target: npt.NDArray[np.bool_], options: Options, seed: int) -> Model:
     """Train a classifier of class 1 against class 0."""
     _check(rows, target)
     if learner not in CLASSIFIERS:
         raise UnknownNameError(f"unknown learner {learner!r}; of classes it is one of {', '.join(CLASSIFIERS)}")
     if target.all() or not target.any():
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
-    made = _classifier(learner, options, seed, jobs, len(rows)).fit(_without_unknown(rows), target)
+    made = _classifier(learner, options, seed, len(rows)).fit(_without_unknown(rows), target)
     return Model(lambda more: np.asarray(made.predict_proba(more)[:, 1], dtype=np.float64), learner, options)
 
 
@@ -182,11 +186,11 @@ def _without_unknown(rows: Rows) -> Rows:
     return np.where(unknown, np.float32(0), rows) if unknown.any() else rows
 
 
-def _regressor(learner: str, options: Options, seed: int, jobs: int, rows: int) -> Any:
+def _regressor(learner: str, options: Options, seed: int, rows: int) -> Any:
     if learner == "extratrees":
         from sklearn.ensemble import ExtraTreesRegressor
 
-        return ExtraTreesRegressor(options.trees, min_samples_leaf=options.leaf, random_state=seed, n_jobs=jobs)
+        return ExtraTreesRegressor(options.trees, min_samples_leaf=options.leaf, random_state=seed, n_jobs=1)
     if learner == "histgb":
         from sklearn.ensemble import HistGradientBoostingRegressor
 
@@ -199,29 +203,29 @@ def _regressor(learner: str, options: Options, seed: int, jobs: int, rows: int) 
         )
     from lightgbm import LGBMRegressor
 
-    return LGBMRegressor(objective="poisson", **_boosting(options, seed, jobs, rows))
+    return LGBMRegressor(objective="poisson", **_boosting(options, seed, rows))
 
 
-def _classifier(learner: str, options: Options, seed: int, jobs: int, rows: int) -> Any:
+def _classifier(learner: str, options: Options, seed: int, rows: int) -> Any:
     if learner == "extratrees":
         from sklearn.ensemble import ExtraTreesClassifier
 
         return ExtraTreesClassifier(
-            options.trees, min_samples_leaf=options.leaf, class_weight="balanced", random_state=seed, n_jobs=jobs
+            options.trees, min_samples_leaf=options.leaf, class_weight="balanced", random_state=seed, n_jobs=1
         )
     from lightgbm import LGBMClassifier
 
-    return LGBMClassifier(class_weight="balanced", **_boosting(options, seed, jobs, rows))
+    return LGBMClassifier(class_weight="balanced", **_boosting(options, seed, rows))
 
 
-def _boosting(options: Options, seed: int, jobs: int, rows: int) -> dict[str, Any]:
+def _boosting(options: Options, seed: int, rows: int) -> dict[str, Any]:
     return {
         "n_estimators": options.trees,
         "learning_rate": options.rate,
         "min_child_samples": options.leaf,
         "num_leaves": max(2, rows // max(options.leaf, 1)),  # no more can be filled: as good as no bound
         "random_state": seed,
-        "n_jobs": jobs,
+        "n_jobs": 1,
         "deterministic": True,
         "force_row_wise": True,
         "verbosity": -1,

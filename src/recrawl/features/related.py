@@ -11,8 +11,10 @@ Pages with a zero vector (without text) have no related pages and are related to
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,7 @@ from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.compiled import kernel
 from recrawl.errors import InputError
 from recrawl.features.cells import Cells, find_cells
+from recrawl.features.one_thread import one_thread
 from recrawl.progress import Advance, silent
 
 Vectors = npt.NDArray[np.float32]
@@ -56,6 +59,42 @@ class Related:
         return out.reshape(table.shape)
 
 
+PairsFound = tuple[Numbers, Vectors, int]  # neighbours of some pages, their similarity, pairs that were compared
+Run = Callable[["NeighbourSearch", Sequence[int]], Iterable[tuple[int, PairsFound]]]
+
+
+@dataclass(frozen=True)
+class NeighbourSearch:
+    """A search in parts that do not depend on each other: each finds the neighbours of some pages."""
+
+    vectors: Vectors  # in the order of the parts
+    start: PageIds  # part p is of the vectors start[p] to start[p + 1]
+    near: Numbers | None  # parts that each part is compared with; None: with all vectors
+    k: int
+
+    def find(self, part: int) -> PairsFound:
+        """Return the neighbours of a part's vectors, by their places in the order."""
+        first, last = int(self.start[part]), int(self.start[part + 1])
+        best, compared = _nothing(last - first, self.k), 0
+        spans = [(0, len(self.vectors))] if self.near is None else self._spans(part)
+        for at in range(first, last, BLOCK):
+            rows = slice(at, min(at + BLOCK, last))
+            own = best[0][at - first : rows.stop - first], best[1][at - first : rows.stop - first]
+            numbers = np.arange(rows.start, rows.stop)
+            # A copy or not decides whether numpy multiplies a block with itself by another kernel, and the last digits.
+            mine = self.vectors[numbers] if self.near is None else self.vectors[rows]
+            for begin, end in spans:
+                for start in range(begin, end, BLOCK):
+                    others = self.vectors[start : min(start + BLOCK, end)]
+                    _keep(mine @ others.T, numbers, start, *own)
+                    compared += len(mine) * len(others)
+        return *best, compared
+
+    def _spans(self, part: int) -> list[tuple[int, int]]:
+        assert self.near is not None, "not of all with all"
+        return [(int(self.start[other]), int(self.start[other + 1])) for other in self.near[part].tolist()]
+
+
 def related(
     vectors: Vectors,
     k: int = NEIGHBOURS,
@@ -65,10 +104,12 @@ def related(
     threads: int | None = None,
     seed: int = 0,
     advance: Advance = silent,
+    run: Run | None = None,
 ) -> Related:
     """Return the k nearest other pages of each page, by unit (or zero) vectors; `exact` None: where they are few.
 
-    The result does not depend on `threads` (None: OMP_NUM_THREADS, or the cores at hand).
+    The result depends neither on `threads` (None: OMP_NUM_THREADS, or the cores at hand) nor on `run`, which runs the
+    parts of the search elsewhere.
     """
     if vectors.ndim != 2 or k < 1:
         raise InputError(f"related pages need a table of vectors and at least 1 neighbour, not {vectors.shape} and {k}")
@@ -78,14 +119,16 @@ def related(
     known = np.ascontiguousarray(vectors[there], dtype=np.float32)
     workers = threads or int(os.environ.get("OMP_NUM_THREADS") or len(os.sched_getaffinity(0)))
     all_pairs = len(known) <= EXACT_UP_TO if exact is None else exact
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
-
-    with threadpool_limits(1), ThreadPoolExecutor(workers) as pool:  # each thread its own products
+    with one_thread(openmp=False), ThreadPoolExecutor(workers) as pool:  # each thread its own products
+        if run is None:
+            run = partial(_in_threads, pool)
         if all_pairs or len(known) <= k:
-            found, quality, share = _nearest(known, np.arange(len(known)), k, pool, advance), 1.0, 1.0
+            start = np.append(np.arange(0, len(known), BLOCK), len(known))
+            search = NeighbourSearch(known, start, None, k)
+            found, quality, share = _found(search, range(len(start) - 1), run, advance)[:2], 1.0, 1.0
         else:
             cells = find_cells(known, seed, pool)
-            found, quality, share = _by_cells(known, cells, k, recall, pool, seed, advance)
+            found, quality, share = _by_cells(known, cells, k, recall, pool, seed, run, advance)
     numbers = np.full((len(vectors), k), NONE, dtype=np.int32)
     similarity = np.zeros((len(vectors), k), dtype=np.float32)
     numbers[there] = np.where(found[0] == NONE, NONE, there[found[0]]) if len(there) else NONE
@@ -93,12 +136,27 @@ def related(
     return Related(numbers, similarity, quality, share)
 
 
-def _nearest(
-    vectors: Vectors, queries: PageIds, k: int, pool: ThreadPoolExecutor, advance: Advance = silent
-) -> tuple[Numbers, Vectors]:
+def _in_threads(
+    pool: ThreadPoolExecutor, search: NeighbourSearch, parts: Sequence[int]
+) -> Iterable[tuple[int, PairsFound]]:
+    return zip(parts, pool.map(search.find, parts), strict=True)
+
+
+def _found(search: NeighbourSearch, parts: Sequence[int], run: Run, advance: Advance) -> PairsFound:
+    """Put together what the parts found, in the order of the vectors."""
+    best, compared = _nothing(len(search.vectors), search.k), 0
+    for done, (part, (numbers, similarity, pairs)) in enumerate(run(search, parts), 1):
+        rows = slice(int(search.start[part]), int(search.start[part + 1]))
+        best[0][rows], best[1][rows] = numbers, similarity
+        compared += pairs
+        if done % 50 == 0 or done == len(parts):
+            advance(done, len(parts), "related pages")
+    return *best, compared
+
+
+def _nearest(vectors: Vectors, queries: PageIds, k: int, pool: ThreadPoolExecutor) -> tuple[Numbers, Vectors]:
     """Return the exact neighbours of some pages: compared with all."""
     best = _nothing(len(queries), k)
-    starts = range(0, len(queries), BLOCK)
 
     def one(first: int) -> None:
         rows = queries[first : first + BLOCK]
@@ -107,41 +165,31 @@ def _nearest(
         for start in range(0, len(vectors), BLOCK):
             _keep(mine @ vectors[start : start + BLOCK].T, rows, start, *own)
 
-    for done, _ in enumerate(pool.map(one, starts), 1):
-        advance(done, len(starts), "related pages")
+    list(pool.map(one, range(0, len(queries), BLOCK)))
     return best
 
 
 def _by_cells(
-    vectors: Vectors, cells: Cells, k: int, recall: float, pool: ThreadPoolExecutor, seed: int, advance: Advance
+    vectors: Vectors,
+    cells: Cells,
+    k: int,
+    recall: float,
+    pool: ThreadPoolExecutor,
+    seed: int,
+    run: Run,
+    advance: Advance,
 ) -> tuple[tuple[Numbers, Vectors], float, float]:
     draw = np.random.default_rng(seed).permutation(len(vectors))[: 2 * PROBED]
     settle, judge = np.sort(draw[: len(draw) // 2]), np.sort(draw[len(draw) // 2 :])
     truth = _nearest(vectors, settle, k, pool)
     reach = cells.reach(settle, truth[0], recall)
-    ordered = np.ascontiguousarray(vectors[cells.order])
-    best = _nothing(len(vectors), k)  # in the order of the cells
-    compared = np.zeros(len(cells), dtype=np.int64)
-
-    def one(cell: int) -> None:
-        for first in range(cells.start[cell], cells.start[cell + 1], BLOCK):
-            rows = slice(first, min(first + BLOCK, int(cells.start[cell + 1])))
-            own = best[0][rows], best[1][rows]
-            numbers = np.arange(rows.start, rows.stop)
-            for other in cells.near[cell, :reach]:
-                for start in range(cells.start[other], cells.start[other + 1], BLOCK):
-                    stop = min(start + BLOCK, int(cells.start[other + 1]))
-                    _keep(ordered[rows] @ ordered[start:stop].T, numbers, start, *own)
-                    compared[cell] += (rows.stop - rows.start) * (stop - start)
-
-    largest_first = np.argsort(-np.diff(cells.start), kind="stable")
-    for done, _ in enumerate(pool.map(one, largest_first.tolist()), 1):
-        if done % 50 == 0 or done == len(cells):
-            advance(done, len(cells), "related pages")
+    search = NeighbourSearch(np.ascontiguousarray(vectors[cells.order]), cells.start, cells.near[:, :reach].copy(), k)
+    largest_first = np.argsort(-np.diff(cells.start), kind="stable").tolist()
+    numbers, similarity, compared = _found(search, largest_first, run, advance)
     found = _nothing(len(vectors), k)
-    found[0][cells.order] = np.where(best[0] == NONE, NONE, cells.order[best[0]])
-    found[1][cells.order] = best[1]
-    share = float(compared.sum() / len(vectors) ** 2)
+    found[0][cells.order] = np.where(numbers == NONE, NONE, cells.order[numbers])
+    found[1][cells.order] = similarity
+    share = float(compared / len(vectors) ** 2)
     return found, recall_of(found[1][judge], _nearest(vectors, judge, k, pool)[1]), share
 
 

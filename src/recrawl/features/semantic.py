@@ -12,6 +12,7 @@ Stop words are left out. A page without words has the zero vector, which is simi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,16 +101,23 @@ def merger(
     Feature agglomeration (Ward) on a sample of the pages: what goes together is settled by few.
     """
     if vectors.shape[1] <= size:
-        return lambda more: np.asarray(more, dtype=np.float32)
+        return partial(_cut, size=size)
     from sklearn.cluster import FeatureAgglomeration
 
     rows = np.flatnonzero(np.any(vectors, axis=1))
     if len(rows) > sample:
         rows = np.sort(np.random.default_rng(seed).choice(rows, sample, replace=False))
     if len(rows) < 2:
-        return lambda more: np.asarray(more[:, :size], dtype=np.float32)
-    merge = FeatureAgglomeration(n_clusters=size).fit(vectors[rows])
-    return lambda more: np.asarray(merge.transform(more), dtype=np.float32)
+        return partial(_cut, size=size)
+    return partial(_merged, FeatureAgglomeration(n_clusters=size).fit(vectors[rows]))
+
+
+def _cut(more: npt.NDArray[np.floating[Any]], size: int) -> Vectors:
+    return np.asarray(more[:, :size], dtype=np.float32)
+
+
+def _merged(merge: Any, more: npt.NDArray[np.floating[Any]]) -> Vectors:
+    return np.asarray(merge.transform(more), dtype=np.float32)
 
 
 def unit(vectors: npt.NDArray[Any]) -> Vectors:

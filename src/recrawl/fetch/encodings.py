@@ -141,7 +141,7 @@ class Decoder:
     """Undo a Content-Encoding while the body arrives, up to a cap on the decoded bytes."""
 
     def __init__(self, content_encoding: str, *, max_bytes: int, max_encodings: int = 2) -> None:
-        names = [name.strip().lower() for name in content_encoding.split(",")]
+        names = [name.strip().lower() for name in content_encoding.split(",")] if content_encoding else []
         names = [name for name in names if name not in ("", "identity")]
         if len(names) > max_encodings:
             raise BadEncodingError(f"{len(names)} stacked content encodings, at most {max_encodings} are undone")

@@ -25,6 +25,9 @@ from recrawl.urls.url import DENIED_PORTS, Base, Url, parse, shown, why_not
 Scope = Callable[[str], bool]
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_STALE = 2
+_OK, _HOST_PAUSED, _RATE_LIMITED = Kind.OK, Kind.HOST_PAUSED, Kind.RATE_LIMITED  # quick to look up
+_NOT_A_VERSION = Kind.NOT_A_VERSION
+_NO_ANSWER = Exchange(Kind.UNEXPECTED)  # of an exchange that was cancelled
 _ROBOTS_KINDS = {
     "disallowed": Kind.ROBOTS_DISALLOWED,
     "unreachable": Kind.ROBOTS_UNREACHABLE,
@@ -40,6 +43,8 @@ class Request:
     validators: Validators = NO_VALIDATORS
     headers: tuple[tuple[str, str], ...] = ()  # credentials and the like: sent to the page's own origin alone
     max_body_bytes: int | None = None  # instead of the settings'
+    hops: tuple[Hop, ...] = ()  # redirects that another process has followed: the last one's target is asked
+    attempts: int = 0  # requests that it made for them
 
 
 @dataclass(slots=True)
@@ -63,28 +68,28 @@ class _Walk:
         self, kind: Kind, reason: str = "", answer: Exchange | None = None, retry_in_s: float = 0.0
     ) -> FetchResult:
         answer = answer or Exchange(kind)
-        return FetchResult(
-            url=self.start.href,
-            kind=kind,
-            at=self.at,
-            final_url=self.url.href,
-            reason=reason or answer.reason,
-            status=answer.status,
-            headers=answer.headers,
-            body=answer.body if kind is Kind.OK else b"",
-            truncated=answer.truncated,
-            downgraded=self.downgraded,
-            conditional=self.conditional,
-            hops=tuple(self.hops),
-            attempts=self.attempts,
-            wire_bytes=answer.wire_bytes,
-            first_byte_s=answer.first_byte_s or 0.0,
-            elapsed_s=answer.elapsed_s,
-            retry_in_s=retry_in_s,
+        return FetchResult(  # by place: names would take longer than all else here
+            self.start.href,
+            kind,
+            self.at,
+            self.url.href,
+            reason or answer.reason,
+            answer.status,
+            answer.headers,
+            answer.body if kind is _OK else b"",
+            answer.truncated,
+            self.downgraded,
+            self.conditional,
+            tuple(self.hops),
+            self.attempts,
+            answer.wire_bytes,
+            answer.first_byte_s or 0.0,
+            answer.elapsed_s,
+            retry_in_s,
         )
 
 
-async def _always(_: str) -> bool:
+async def _always(_host: str, _waits: bool) -> bool:
     return True
 
 
@@ -104,7 +109,8 @@ class Fetcher:
     ) -> None:
         self.own_headers = own_headers  # by host: credentials and the like, sent to it alone
         self.keep_manners = keep_manners  # puts gate and robots on disk: called when they must not be forgotten
-        self.may_ask: Callable[[str], Awaitable[bool]] = _always  # by host: False where another process asks it
+        # By host, and whether to wait for it: False where another process asks it.
+        self.may_ask: Callable[[str, bool], Awaitable[bool]] = _always
         self.may_send: Callable[[], bool] = lambda: True  # asked right before each request
         self.settings = settings or FetchSettings()
         self.clock = clock or SystemClock()
@@ -142,7 +148,15 @@ class Fetcher:
         if url is None:
             return FetchResult(shown(request.url), Kind.INVALID_URL, self.clock.now(), reason=why_not(request.url))
         limit = request.max_body_bytes or self.settings.max_body_bytes
-        return await self._walk(_Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped))
+        walk = _Walk(request, url, url, self.settings.max_redirects, limit, checks_scope=scoped)
+        walk.attempts = request.attempts
+        for hop in request.hops:
+            target = parse(hop.target)
+            assert target is not None, "the target of a redirect that was followed"
+            walk.downgraded |= walk.url.scheme == "https" and target.scheme == "http"
+            walk.url = target
+        walk.hops += request.hops
+        return await self._walk(walk)
 
     def _note_robots(self, url: Url) -> None:
         """Keep what a new robots.txt asks for, before the next request."""
@@ -181,7 +195,7 @@ class Fetcher:
             return walk.result(Kind.REFUSED_PORT, f"port {url.port} belongs to another protocol")
         if walk.checks_scope and self.scope is not None and not self.scope(url.href):
             return walk.result(Kind.OUT_OF_SCOPE, f"{shown(url.href)} is outside the crawl")
-        if not await self.may_ask(url.host):
+        if not await self.may_ask(url.host, not walk.checks_robots):
             return walk.result(Kind.HOST_PAUSED, f"{url.host} is asked by another worker")
         pause_s = self.gate.ready_in_s(url.host)
         if pause_s > self._patience_s(url.host):
@@ -215,17 +229,17 @@ class Fetcher:
             answer = await self._exchange(walk, self._headers(walk) | {"Cache-Control": "no-cache"})
         elif answer.status == 304:
             return walk.result(Kind.NOT_MODIFIED, answer=answer)
-        if answer.kind is Kind.HOST_PAUSED:
-            return walk.result(Kind.HOST_PAUSED, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
-        if answer.kind is Kind.NOT_A_VERSION and answer.status in _REDIRECTS:
+        kind = answer.kind
+        if kind is _OK:
+            if walk.checks_robots and self.settings.follow_meta_refresh:
+                refresh = quick_refresh(answer.body, walk.url.href)
+                if refresh is not None and refresh.delay_s <= MAX_REFRESH_S:
+                    return self._follow(walk, refresh.url, answer)
+        elif kind is _HOST_PAUSED or kind is _RATE_LIMITED:
+            return walk.result(kind, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
+        elif kind is _NOT_A_VERSION and answer.status in _REDIRECTS:
             return self._follow(walk, answer.header("location"), answer)
-        if answer.kind is Kind.RATE_LIMITED:
-            return walk.result(answer.kind, answer=answer, retry_in_s=self.gate.ready_in_s(walk.url.host))
-        if answer.kind is Kind.OK and walk.checks_robots and self.settings.follow_meta_refresh:
-            refresh = quick_refresh(answer.body, walk.url.href)
-            if refresh is not None and refresh.delay_s <= MAX_REFRESH_S:
-                return self._follow(walk, refresh.url, answer)
-        return walk.result(answer.kind, answer=answer)
+        return walk.result(kind, answer=answer)
 
     def _headers(self, walk: _Walk) -> dict[str, str]:
         """Return what is sent to this hop's host alone, and the request's own headers while on the page's own origin.
@@ -266,17 +280,19 @@ class Fetcher:
                 return Exchange(Kind.HOST_PAUSED, "too late to ask")
             walk.attempts += 1
             walk.at = self.clock.now()
-            answer = Exchange(Kind.UNEXPECTED)
+            answer = _NO_ANSWER
             try:
                 answer = await self._client.exchange(walk.url, headers, walk.max_body_bytes)
             finally:
                 self.gate.leave(
                     host,
                     latency_s=answer.first_byte_s,
-                    failed=answer.kind in HOST_FAILURES and not answer.stale,
-                    well=answer.kind is not Kind.RATE_LIMITED and not answer.stale,
+                    failed=answer.kind is not _OK and answer.kind in HOST_FAILURES and not answer.stale,
+                    well=answer.kind is not _RATE_LIMITED and not answer.stale,
                 )
-            if answer.kind is Kind.RATE_LIMITED:
+            if answer.kind is _OK:
+                return answer
+            if answer.kind is _RATE_LIMITED:
                 self.gate.back_off(host, answer.header("retry-after"))
                 self.keep_manners()
             if answer.stale and stale < _MAX_STALE:

@@ -18,6 +18,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from recrawl.clock import Clock
 from recrawl.fetch.agent import user_agent
 from recrawl.fetch.cookies import Cookies
+from recrawl.fetch.deadlines import Deadlines, Limit
 from recrawl.fetch.encodings import ACCEPT, BadEncodingError, Decoder
 from recrawl.fetch.guard import Guard, RefusedError
 from recrawl.fetch.outcome import Headers, Kind, kind_of_status
@@ -26,6 +27,9 @@ from recrawl.fetch.wire import REUSED, Answer, Certificates, Wire
 from recrawl.urls.url import Url
 
 _DRAIN_BYTES = 65_536  # of an unneeded body, so that the connection can be used again
+_OK, _UNEXPECTED = Kind.OK, Kind.UNEXPECTED  # as an attribute of its class, a member takes ten times as long to look up
+_NAMES: dict[bytes, str] = {}  # of headers, decoded: hosts send the same few over and over
+_MOST_NAMES = 4_096
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class HttpClient:
         self._certificates = certificates
         self._cookies = Cookies() if settings.cookies else None
         self._wire: Wire | None = None
+        self._deadlines = Deadlines()
         self._rest_s = max(0.0, settings.deadline_s - settings.first_byte_timeout_s)  # for what follows the first byte
 
     async def __aenter__(self) -> HttpClient:
@@ -79,6 +84,7 @@ class HttpClient:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        self._deadlines.close()
         if self._wire is not None:
             await self._wire.close()
             self._wire = None
@@ -86,12 +92,10 @@ class HttpClient:
     async def exchange(self, url: Url, headers: Mapping[str, str], max_body_bytes: int) -> Exchange:
         """Ask for a page and read the answer."""
         began_s = self._clock.monotonic_s()
-        answer = Exchange(Kind.UNEXPECTED)
+        answer = Exchange(_UNEXPECTED)
         settings = self._settings
         try:
-            # one timer for both limits: it is set again when the answer begins
-            async with asyncio.timeout(settings.deadline_s - self._rest_s) as limit:
-                await self._ask(url, headers, max_body_bytes, began_s, answer, limit)
+            await self._in_time(url, headers, max_body_bytes, began_s, answer)
         except aiohttp.ConnectionTimeoutError:
             answer.kind = Kind.CONNECT_TIMEOUT
             answer.reason = f"no connection after {settings.connect_timeout_s:g} s"
@@ -108,10 +112,24 @@ class HttpClient:
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError) as error:
             answer.kind, answer.reason = _kind_of(error), _line(error)
         answer.elapsed_s = self._clock.monotonic_s() - began_s
-        answer.stale = answer.kind is Kind.RESET and not answer.status and REUSED.get()
-        if answer.kind is not Kind.OK:
+        if answer.kind is not _OK:
+            answer.stale = answer.kind is Kind.RESET and not answer.status and REUSED.get()
             answer.body = b""
         return answer
+
+    async def _in_time(
+        self, url: Url, headers: Mapping[str, str], max_body_bytes: int, began_s: float, answer: Exchange
+    ) -> None:
+        """Ask; TimeoutError when the first byte, or then the end, has not come in time."""
+        limit = self._deadlines.begin(self._settings.deadline_s - self._rest_s)
+        try:
+            await self._ask(url, headers, max_body_bytes, began_s, answer, limit)
+        except asyncio.CancelledError:
+            if limit.has_ended():
+                raise TimeoutError from None
+            raise
+        finally:
+            self._deadlines.end(limit)
 
     async def _ask(
         self,
@@ -120,23 +138,23 @@ class HttpClient:
         max_body_bytes: int,
         began_s: float,
         answer: Exchange,
-        limit: asyncio.Timeout,
+        limit: Limit,
     ) -> None:
         assert self._wire is not None, "use `async with`"
         response = await self._wire.ask(url, self._with_cookies(url, headers))
         sound = False
         try:
-            limit.reschedule((limit.when() or 0.0) + self._rest_s)
+            limit.at_s += self._rest_s
             answer.first_byte_s = self._clock.monotonic_s() - began_s
             answer.status = response.status
-            answer.headers = tuple([(name.decode("latin-1").lower(), _value(raw)) for name, raw in response.headers])
-            self._check_headers(answer.headers)
+            answer.headers = tuple([(_NAMES.get(name) or _name(name), _value(raw)) for name, raw in response.headers])
+            encoding = self._check_headers(answer.headers)
             if self._cookies is not None:
                 self._cookies.take(url, answer.headers)
             sound = True
             answer.kind = kind_of_status(response.status)
-            if answer.kind is Kind.OK:
-                await self._read(response, max_body_bytes, answer)
+            if answer.kind is _OK:
+                await self._read(response, max_body_bytes, answer, encoding)
             else:
                 await _drain(response)
         finally:
@@ -150,23 +168,33 @@ class HttpClient:
         own = headers.get("Cookie", "")
         return {**headers, "Cookie": f"{own}; {kept}" if own else kept}
 
-    def _check_headers(self, headers: Headers) -> None:
-        """Refuse answers with an ambiguous length, and headers beyond the cap."""
-        lengths = [value for name, value in headers if name == "content-length"]
-        coded = "transfer-encoding" in [name for name, _ in headers]
-        if len(lengths) > 1 or (lengths and (coded or "," in lengths[0])):
+    def _check_headers(self, headers: Headers) -> str:
+        """Refuse answers with an ambiguous length, and headers beyond the cap; return the Content-Encoding."""
+        size, lengths, length, coded, encoding = 0, 0, "", False, ""
+        for name, value in headers:
+            size += len(name) + len(value)
+            if name == "content-length":
+                lengths, length = lengths + 1, value
+            elif name == "transfer-encoding":
+                coded = True
+            elif name == "content-encoding":
+                encoding += f",{value}"
+        if lengths > 1 or (lengths and (coded or "," in length)):
             raise _FailedError(Kind.AMBIGUOUS_LENGTH, "the answer states its length in two ways")
-        if sum([len(name) + len(value) for name, value in headers]) > self._settings.max_header_bytes:
+        if size > self._settings.max_header_bytes:
             raise _FailedError(Kind.HEADERS_TOO_LARGE, f"headers over {self._settings.max_header_bytes} bytes")
+        return encoding
 
-    async def _read(self, response: Answer, max_body_bytes: int, answer: Exchange) -> None:
-        encoding = ",".join([value for name, value in answer.headers if name == "content-encoding"])
+    async def _read(self, response: Answer, max_body_bytes: int, answer: Exchange, encoding: str) -> None:
+        content = response.content
         try:
             decoder = Decoder(encoding, max_bytes=max_body_bytes, max_encodings=self._settings.max_encodings)
-            while chunk := await response.content.readany():
+            while chunk := await content.readany():
                 decoder.feed(chunk)
                 if decoder.full or decoder.received > max_body_bytes + _DRAIN_BYTES:
                     answer.truncated = True
+                    break
+                if content.at_eof():
                     break
             answer.wire_bytes = decoder.received
             answer.body = decoder.partial() if answer.truncated else decoder.finish()
@@ -212,6 +240,13 @@ def _kind_of_message(message: str) -> Kind:
     if "content-length" in message:
         return Kind.AMBIGUOUS_LENGTH
     return Kind.INCOMPLETE if "chunk" in message else Kind.BAD_HTTP
+
+
+def _name(raw: bytes) -> str:
+    name = raw.decode("latin-1").lower()
+    if len(_NAMES) < _MOST_NAMES and len(raw) < 100:
+        _NAMES[raw] = name
+    return name
 
 
 def _value(raw: bytes) -> str:

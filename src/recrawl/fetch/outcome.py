@@ -116,9 +116,16 @@ class FetchResult(NamedTuple):
             return Outcome.UNCHANGED
         return Outcome.GONE if self.kind is Kind.GONE else Outcome.FAILED
 
+    def without_body(self) -> FetchResult:
+        """Return the same without the body, which may be large."""
+        return FetchResult._make((*self[:_BODY], b"", *self[_BODY + 1 :]))
+
     def header(self, name: str) -> str:
         """Return the first header of this (lower-case) name, or an empty string."""
         for key, value in self.headers:
             if key == name:
                 return value
         return ""
+
+
+_BODY = FetchResult._fields.index("body")

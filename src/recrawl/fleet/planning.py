@@ -122,7 +122,7 @@ class PlanRun:
         for done, (_, sample) in enumerate(self.engine.each(rows_of_shard, pieces), 1):
             samples.append(sample)
             self.advance(done, 2 * count, "reading visits")
-        model = train(SampleRows.joined(samples), bases, shards.cycle, shards.seed)
+        model = train(SampleRows.joined(samples), bases, shards.cycle, shards.seed, policy.belief.base)
         samples.clear()
         notes = () if model.hazard.fault is None else (f"without trees: {model.hazard.fault}",)
         return self.by_model(policy, spec, model, visits, per_site), notes

@@ -17,6 +17,7 @@ from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray, 
 from recrawl.fleet.shard_belief import ShardBelief, waited
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_totals import CycleTotals
+from recrawl.policies.learned.base_model import BaseModel
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.calibration import Calibration
 from recrawl.policies.learned.hazard import Hazard, Rows
@@ -128,6 +129,7 @@ class ShardModel:
     rates: Rates
     hazard: Hazard
     bases: list[float]
+    base: BaseModel | None = None
 
     def chance(self, belief: ShardBelief, pages: PageIds) -> FloatArray:
         """Return the chance that each of these pages has changed."""
@@ -135,7 +137,15 @@ class ShardModel:
         pace = paces(pages, *state, self.strength, belief.cycle)
         history = belief.history
         prior = self._prior(pages, pace, belief.cycle, history.last, history.likelihood)
-        return self.hazard.probability(belief.describe(pages), prior)
+        features = belief.describe(pages)
+        return self.hazard.probability(features, self._corrected(features, prior))
+
+    def _corrected(self, features: Rows, prior: FloatArray) -> FloatArray:
+        return prior if self.base is None else self.base.corrected(features, prior)
+
+    def known_before(self, rows: SampleRows) -> FloatArray:
+        """Return the chance of each row before the crawl's own trees: of the prior and the base model."""
+        return self._corrected(rows.features, self.of_rows(rows))
 
     def of_rows(self, rows: SampleRows) -> FloatArray:
         """Return the prior chance of each row."""
@@ -150,13 +160,13 @@ class ShardModel:
         return np.asarray(chances(pages, mean, self.shape, *tables, cycle, last, likelihood))
 
 
-def train(rows: SampleRows, bases: list[float], cycle: int, seed: int) -> ShardModel:
+def train(rows: SampleRows, bases: list[float], cycle: int, seed: int, base: BaseModel | None = None) -> ShardModel:
     """Fit the prior's parameters to the judging rows and the trees to the others."""
     hazard = Hazard(FEATURES, seed)
-    model = ShardModel(*START, Rates(), hazard, bases)
+    model = ShardModel(*START, Rates(), hazard, bases, base)
     _fit_prior(model, rows.take(rows.judging))
     rows = rows.take(rows.weight > 0.0)
-    prior = model.of_rows(rows)
+    prior = model.known_before(rows)
     for of in np.unique(rows.cycle).tolist():
         mine = rows.cycle == of
         hazard.learn(rows.features[mine], prior[mine], rows.changed[mine], rows.weight[mine], of)

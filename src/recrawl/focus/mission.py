@@ -42,9 +42,9 @@ class Mission:
         self.fleet = Fleet(prepare(web, topic), jobs)
 
     @classmethod
-    def learn(cls, web: TopicalWeb, spec: str, *, seed: int = 0, jobs: int = 1) -> Mission:
+    def learn(cls, web: TopicalWeb, spec: str, *, seed: int = 0, jobs: int = 1, vocabulary: str = "all") -> Mission:
         """Learn the topic that `spec` names."""
-        return cls(web, learn_topic(web, spec, seed), jobs)
+        return cls(web, learn_topic(web, spec, seed, vocabulary), jobs)
 
     def start(self, seeds: PageIds) -> Seeding:
         """Start from these pages; they must lie in the graph."""

@@ -9,6 +9,9 @@ A topic is given as
 
 The machine learns from the examples (at most 139, as many as the paper had) and from pages drawn at random from the
 rest (700). What it accepts is relevant from then on, wherever it lies, as in the paper: the folder was only a teacher.
+It reads all words, or with the vocabulary `examples` only those that occur on the examples ("features are words or
+bi-grams that appear on the relevant pages", section 2.1). All is the default: a word that no example has tells a page
+from the topic, too.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from recrawl.focus.web import TopicalWeb
 from recrawl.see.words import BUCKETS, bucket_of, split_words
 
 POSITIVES, NEGATIVES = 139, 700  # section 3
+VOCABULARIES = ("all", "examples")
 KEYWORD_EXAMPLES = 100
 CHUNK = 20_000
 
@@ -71,7 +75,7 @@ class Topic:
         return self.svm > 0
 
 
-def learn_topic(web: TopicalWeb, spec: str, seed: int = 0) -> Topic:
+def learn_topic(web: TopicalWeb, spec: str, seed: int = 0, vocabulary: str = "all") -> Topic:
     """Find the examples that `spec` names, train the classifier, and judge all pages of the web."""
     rng = np.random.default_rng(seed)
     examples, label = find_examples(web, spec)
@@ -83,17 +87,27 @@ def learn_topic(web: TopicalWeb, spec: str, seed: int = 0) -> Topic:
     if not len(rest):
         raise InputError(f"topic {spec!r} covers all pages: there is nothing to tell it from")
     negatives = np.sort(rng.choice(rest, min(NEGATIVES, len(rest)), replace=False))
-    return train(web, spec, examples, negatives, label, seed)
+    return train(web, spec, examples, negatives, label, seed, vocabulary)
 
 
 def train(
-    web: TopicalWeb, name: str, positives: PageIds, negatives: PageIds, label: BoolArray | None, seed: int
+    web: TopicalWeb,
+    name: str,
+    positives: PageIds,
+    negatives: PageIds,
+    label: BoolArray | None,
+    seed: int,
+    vocabulary: str = "all",
 ) -> Topic:
     """Train on these pages; both classes must be there."""
+    if vocabulary not in VOCABULARIES:
+        raise InputError(f"a vocabulary is one of {', '.join(VOCABULARIES)}, not {vocabulary!r}")
     if not len(positives) or not len(negatives):
         missing = "relevant" if not len(positives) else "irrelevant"
         raise InputError(f"topic {name!r}: the classifier needs pages of both classes, there are no {missing} ones")
     weigh = _Weighing(web, seed)
+    if vocabulary == "examples":
+        weigh.keep(positives)
     pages = np.concatenate([positives, negatives])
     X, y = weigh.rows(pages), np.repeat([1, 0], [len(positives), len(negatives)])
     if not X.nnz:
@@ -117,6 +131,10 @@ class _Weighing:
         counts = web.bags.rows(np.sort(sample))
         frequency = np.bincount(counts.indices, minlength=BUCKETS)
         self.idf = np.log((1.0 + len(sample)) / (1.0 + frequency))
+
+    def keep(self, pages: PageIds) -> None:
+        """Read the words of these pages only: all others weigh nothing."""
+        self.idf[np.bincount(self.bags.rows(pages).indices, minlength=BUCKETS) == 0] = 0.0
 
     def rows(self, pages: PageIds) -> csr_matrix:
         counts = self.bags.rows(pages).astype(np.float64)

@@ -39,15 +39,18 @@ class AnswerReader:
         record, seen = judge_read(copy, result, validators, said, contents)
         self.before.remember(record, result, said)
         keeps_body, feeds = (False, ()) if seen is None else (seen.may_keep_body, seen.feeds)
-        packed = await self._packed(result) if keeps_body else b""
-        return Arrived(result, record, keeps_body, feeds, packed)
+        if not keeps_body:
+            return Arrived(result, record, False, feeds)
+        packed = await self._packed(result)
+        return Arrived(result.without_body(), record, True, feeds, packed)
 
     def _keep_unreadable(self, result: FetchResult, digest: bytes) -> None:
         packed = gzip_record(result.url, result.status, result.headers, result.body)
         keep_unreadable(self.folder.with_name("unreadable"), packed, digest)
 
     async def _packed(self, result: FetchResult) -> bytes:
-        """Return the record of a large body, compressed in a thread: that takes long, and needs no lock."""
+        """Return the record of a body while that is at hand; of a large one by a thread: it takes long, and no lock."""
+        about = (result.url, result.status, result.headers, result.body)
         if len(result.body) <= self.reader.inline_bytes:
-            return b""
-        return await asyncio.to_thread(gzip_record, result.url, result.status, result.headers, result.body)
+            return gzip_record(*about)
+        return await asyncio.to_thread(gzip_record, *about)

@@ -24,6 +24,7 @@ class Calendar:
         self._latest = not_before
         self._shift = 0.0
         self.stopping = asyncio.Event()
+        self.monotonic_s = clock.monotonic_s  # asked a dozen times per visit
 
     def now(self) -> float:
         """Return the days since 1970-01-01 (UTC), never fewer than before."""
@@ -33,10 +34,6 @@ class Calendar:
             now = self._latest
         self._latest = now
         return now
-
-    def monotonic_s(self) -> float:
-        """Return seconds since some fixed moment; never goes back."""
-        return self._clock.monotonic_s()
 
     async def sleep(self, seconds: float) -> None:
         """Sleep; raise CancelledError as soon as the crawl is asked to stop."""

@@ -21,7 +21,7 @@ from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
-from recrawl.live.bodies import Bodies
+from recrawl.live.bodies import Bodies, Place
 from recrawl.live.store import Store
 from recrawl.live.store_contents import KeptContents
 from recrawl.live.store_visits import NOT_TOLD, VisitRecord
@@ -61,7 +61,9 @@ class Arrived(NamedTuple):
 
 def load_kernels() -> None:
     """Load what compares versions before the event loop runs: loading it later would hold up every host."""
-    one, two = (bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>other words"))
+    one, two = (
+        bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>\xe6\x97\xa5")
+    )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
 
@@ -137,7 +139,7 @@ class Recorder:
         arrived, self._arrived = self._arrived, []
         if not arrived:
             return
-        records = [self.compared(self._with_body(each)) for each in arrived]
+        records = [self.compared(each.record, self._place_of(each)) for each in arrived]
         self.bodies.sync()
         with self.store.transaction():
             pages, discovered = self._pages_of(records)
@@ -178,18 +180,21 @@ class Recorder:
         self.store.add_feeds([(host, url, None) for url, host in feeds.items()])
         self.store.keep_templates(self.discovery.export_grown())
 
-    def _with_body(self, arrived: Arrived) -> VisitRecord:
-        result, record = arrived.result, arrived.record
+    def _place_of(self, arrived: Arrived) -> Place | None:
+        """Write a body that may be kept; return where it is."""
         if not arrived.keeps_body:
-            return record
-        place = self.bodies.write(result.url, result.status, result.headers, result.body, arrived.packed)
-        return record._replace(warc=place)
+            return None
+        result = arrived.result
+        return self.bodies.write(result.url, result.status, result.headers, result.body, arrived.packed)
 
-    def compared(self, record: VisitRecord) -> VisitRecord:
-        """Return the record of a visit with what the store keeps of its version, compared with the one before."""
-        contents = record.contents
+    def compared(self, record: VisitRecord, place: Place | None = None) -> VisitRecord:
+        """Return the record of a visit with what the store keeps of its version, compared with the one before.
+
+        `place` is where its body was written.
+        """
+        contents, place = record.contents, place or record.warc
         if contents is None:
-            return record
+            return record if place is None else record._replace(warc=place)
         *counts, bag = contents
         distance, later = None, False
         if record.outcome == Outcome.CHANGED or record.note is not None:  # others are a page's first version
@@ -201,12 +206,12 @@ class Recorder:
         if distance is None:
             size = float(bag.total) if record.outcome == Outcome.CHANGED else 0.0
             kept = KeptContents(tuple(counts), 0, 0, None, None, False, pack_bag(bag), vector)
-            return record._replace(kept=kept, change_size=size)
+            return record._replace(warc=place, kept=kept, change_size=size)
         significant = PAPER.holds(distance.p, distance.effect, distance.rewritten)
         p = None if np.isnan(distance.p) else distance.p
         added, removed = distance.added, distance.removed
         kept = KeptContents(tuple(counts), added, removed, distance.cosine, p, significant, pack_bag(bag), vector)
-        return record._replace(kept=kept, change_size=float(added + removed))
+        return record._replace(warc=place, kept=kept, change_size=float(added + removed))
 
     def _old_bag(self, page: int) -> Bag | None:
         """Return the words of the copy that we hold; None where nothing is known of them."""

@@ -12,6 +12,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,11 @@ def send_files(paths: list[Path], store: Store, settings: BodiesSettings) -> int
     try:
         remote = RemoteBodies(settings)
         for path in paths:
-            if path.stat().st_size:
-                _send(path, store, remote)
-                sent += 1
-            path.unlink()
+            with suppress(FileNotFoundError):  # another process of this worker's name has sent it meanwhile
+                if path.stat().st_size:
+                    _send(path, store, remote)
+                    sent += 1
+                path.unlink()
     except StoreError as error:
         log.warning("bodies stay in %s: %s", paths[0].parent if paths else "their folder", error)
     return sent

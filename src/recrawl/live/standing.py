@@ -43,6 +43,8 @@ HINTS = {
     Kind.OUT_OF_SCOPE: "; see [scope] in recrawl.toml",
     Kind.CRAWL_DELAY_ABSURD: "; see max_crawl_delay_s in recrawl.toml",
 }
+_OK = Kind.OK  # quick to look up
+_ASKED = (int(Bar.OPEN), int(Bar.HOST_FULL))
 NO_ANSWER = frozenset({Kind.CONNECT_FAILED, Kind.CONNECT_TIMEOUT, Kind.TLS_FAILED, Kind.DNS_FAILED})
 
 
@@ -146,6 +148,8 @@ class Standing:
 
     def note_visit(self, page: int, result: FetchResult) -> None:
         """Bar the host of a visit that got no answer at all."""
+        if result.kind is _OK:
+            return
         if result.outcome is Outcome.FAILED:
             self.reasons[result.kind] = result.reason or f"status {result.status}"
         if result.kind in NO_ANSWER and host_of(result.final_url or result.url) == host_of(result.url):
@@ -163,7 +167,7 @@ class Standing:
 
     def is_open(self, page: int) -> bool:
         """Whether a page that was chosen may be asked for: a host that is full still gets what was chosen before."""
-        return self.memory.bars.site[self.memory.site[page]] in (Bar.OPEN, Bar.HOST_FULL)
+        return int(self.memory.bars.site[self.memory.site[page]]) in _ASKED
 
     def _bar_host(self, host: int, bar: Bar) -> None:
         self.memory.bars.site[host] = bar

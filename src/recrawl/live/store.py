@@ -22,7 +22,14 @@ from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_cycles import StoredCycles
 from recrawl.live.store_dashboard import StoredDashboard
 from recrawl.live.store_database import Database
-from recrawl.live.store_file import CHECKED_BYTES, LOOKED_AT_BYTES, check_file, connect, one_line_errors
+from recrawl.live.store_file import (
+    CHECKED_BYTES,
+    LOOKED_AT_BYTES,
+    check_file,
+    connect,
+    make_missing_indexes,
+    one_line_errors,
+)
 from recrawl.live.store_history import StoredHistory
 from recrawl.live.store_leases import StoredLeases
 from recrawl.live.store_segments import StoredSegments
@@ -76,6 +83,8 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         try:
             with one_line_errors(path):
                 check_file(db, path, whole=LOOKED_AT_BYTES if read_only else CHECKED_BYTES)
+                if not read_only:
+                    make_missing_indexes(db)
         except BaseException:
             store.close()
             raise
@@ -194,6 +203,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
     def copies(self, pages: Iterable[int]) -> list[Copy]:
         """Return what is stored of these pages, for a visit to each."""
         return list(starmap(Copy, self._by_page("page, url, validators, digest, links_digest, misses", pages)))
+
+    def copy(self, page: int) -> Copy:
+        """Return what is stored of one page, for a visit to it."""
+        ask = "select page, url, validators, digest, links_digest, misses from pages where page = ?"
+        return Copy(*self.db.execute(ask, (page,)).fetchone())
 
     def _by_page(self, columns: str, pages: Iterable[int]) -> Iterator[tuple[Any, ...]]:
         """Yield these columns for each page, many pages per query; the first column is the page."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from recrawl.errors import StoreError
-from recrawl.live.storeschema import APPLICATION_ID, FORMAT
+from recrawl.live.storeschema import APPLICATION_ID, FORMAT, INDEXES
 
 CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole before it is written to
 LOOKED_AT_BYTES = 2 << 20  # ... and before it is read, which should take no time
@@ -63,3 +63,15 @@ def check_file(db: sqlite3.Connection, path: Path, *, whole: int = CHECKED_BYTES
         found = db.execute("pragma quick_check(1)").fetchone()[0]
         if found != "ok":
             raise StoreError(f"{path} is corrupt: {str(found).splitlines()[0]}")
+
+
+def make_missing_indexes(db: sqlite3.Connection) -> None:
+    """Make the indexes that a store of this format does not have yet: they were added to the schema after it was made.
+
+    Once per store, and only where one is missing is anything written. Without them all views are right, but slower.
+    """
+    there = {name for (name,) in db.execute("select name from sqlite_schema where type = 'index'")}
+    missing = [line for line in INDEXES.strip().split("\n") if line.split()[2] not in there]
+    if missing:
+        made = [line.replace("create index", "create index if not exists", 1) for line in missing]
+        db.executescript(f"begin immediate; {' '.join(made)} commit;")

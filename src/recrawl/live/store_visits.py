@@ -104,7 +104,16 @@ class StoredVisits(StoredSignals, StoredContents):
         )
         self.db.executemany(
             "update pages set validators = ?, misses = ?, title = ?, digest = ? where page = ?",
-            [(r.validators, r.misses, r.title, r.digest, r.page) for r in records if r.digest],
+            [(r.validators, r.misses, r.title, r.digest, r.page) for r in records if r.digest and r.links is None],
+        )
+        self.db.executemany(  # one statement for what most first visits bring
+            "update pages set validators = ?, misses = ?, title = ?, digest = ?, links_digest = ?, links = ?"
+            " where page = ?",
+            [
+                (r.validators, r.misses, r.title, r.digest, r.links_digest, len(r.links.urls), r.page)
+                for r in records
+                if r.digest and r.links is not None
+            ],
         )
         self.db.executemany(
             "insert into versions values (?, ?, ?, ?, ?, ?, ?)",
@@ -120,7 +129,10 @@ class StoredVisits(StoredSignals, StoredContents):
         return first
 
     def set_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[tuple[int, int]]:
-        """Bring links up to date; return for each visit how many internal and external ones our copy did not have."""
+        """Bring links up to date; return for each visit how many internal and external ones our copy did not have.
+
+        What the pages' rows say of the links of new versions is left to `add_visits`.
+        """
         counts, fresh, lost, firsts = [], [], [], []
         for seen in records:
             if seen.links is None:
@@ -153,7 +165,11 @@ class StoredVisits(StoredSignals, StoredContents):
         self.db.executemany("update links set gone_at = ? where page = ? and target = ?", lost)
         self.db.executemany(
             "update pages set links_digest = ?, links = ? where page = ?",
-            [(seen.links_digest, len(seen.links.urls), seen.page) for seen in records if seen.links is not None],
+            [
+                (seen.links_digest, len(seen.links.urls), seen.page)
+                for seen in records
+                if seen.links is not None and not seen.digest
+            ],
         )
         return counts
 

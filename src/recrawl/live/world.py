@@ -204,7 +204,7 @@ class LiveWorld:
         self.recorder.record()
 
     async def _ask(self, page: int) -> None:
-        (copy,) = self.store.copies([page])
+        copy = self.store.copy(page)
         validators = validators_of(copy)
         host = host_of(copy.url)
         self._asked[host] += 1

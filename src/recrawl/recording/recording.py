@@ -234,19 +234,28 @@ class Recording:
         """Return the pages that live through the whole window."""
         return self.keep((self.born <= self.start) & (self.died > self.end))
 
-    def active(self) -> Recording:
-        """Return the pages that had changed before the window began; later changes do not matter."""
-        return self.keep(self.prior_changes() > 0)
+    def active(self, within: float | None = None) -> Recording:
+        """Return the pages that had changed before the window began, or in so many days before it.
+
+        Later changes do not matter.
+        """
+        if within is None:
+            return self.keep(self.prior_changes() > 0)
+        return self.keep(self._changes_until(self.start) > self._changes_until(self.start - within))
+
+    def _changes_until(self, day: float) -> IntArray:
+        """Count each page's changes in the recording up to a day."""
+        changes = self.whole.changes
+        days = changes.take(self.tables.column("changes", "day"), slice(None))
+        earlier = np.append(0, np.cumsum(days <= day))
+        return np.asarray(earlier[changes.start[self.rows + 1]] - earlier[changes.start[self.rows]], dtype=np.int64)
 
     def prior_changes(self) -> IntArray:
         """Count each page's known changes before the window."""
-        changes = self.whole.changes
-        day = changes.take(self.tables.column("changes", "day"), slice(None))
-        earlier = np.append(0, np.cumsum(day <= self.start))
-        count = earlier[changes.start[self.rows + 1]] - earlier[changes.start[self.rows]]
+        count = self._changes_until(self.start)
         if self.has_page("prior_changes"):
             count += np.maximum(self.page("prior_changes"), 0)
-        return np.asarray(count, dtype=np.int64)
+        return count
 
     def folds(self, count: int, seed: int) -> list[Recording]:
         """Split the pages at random into `count` parts of equal size (up to one page)."""

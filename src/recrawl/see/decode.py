@@ -70,13 +70,17 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
 
 
 def _declared(body: bytes, content_type: str) -> tuple[str, str]:
-    parameter = _PARAMETER.search(content_type)
-    if parameter:
-        charset = label_to_codec(parameter[1] or parameter[2] or parameter[3] or "")
-        if charset:
-            return charset, "header"
+    charset = _in_header(content_type)
+    if charset:
+        return charset, "header"
     charset = prescan(body[:PRESCAN_BYTES])
     return charset, "meta" if charset else ""
+
+
+@lru_cache(maxsize=512)
+def _in_header(content_type: str) -> str:
+    parameter = _PARAMETER.search(content_type)
+    return label_to_codec(parameter[1] or parameter[2] or parameter[3] or "") if parameter else ""
 
 
 def prescan(head: bytes) -> str:
@@ -84,7 +88,7 @@ def prescan(head: bytes) -> str:
     xml = _XML_ENCODING.match(head.lstrip())
     if xml:
         return label_to_codec(xml[1].decode("ascii"))
-    for meta in _META.finditer(_COMMENT.sub(b"", head).lower()):
+    for meta in _META.finditer((_COMMENT.sub(b"", head) if b"<!--" in head else head).lower()):
         label = _META_CHARSET.search(meta[1])
         charset = label_to_codec(label[1].decode("ascii", "replace")) if label else ""
         if charset:

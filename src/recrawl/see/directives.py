@@ -40,7 +40,7 @@ def from_tokens(tokens: Iterable[str]) -> Directives:
 
 def from_meta(metas: Iterable[tuple[str, str]], agent: str) -> Directives:
     """Read the (name, content) pairs of meta tags: those named robots, and those named as we are."""
-    directives = Directives()
+    directives = NO_DIRECTIVES
     for name, content in metas:
         if name.lower() in ("robots", agent.lower()):
             directives |= from_tokens(content.split(","))
@@ -52,7 +52,7 @@ def from_header(values: Iterable[str], agent: str) -> Directives:
 
     A robot's name holds for the rest of its header line.
     """
-    directives = Directives()
+    directives = NO_DIRECTIVES
     for value in values:
         addressee = ""
         for part in value.split(","):

@@ -37,16 +37,18 @@ def stable_text(text: str) -> str:
 
 
 def _stable(whole: bytes) -> bytes:
-    source = np.frombuffer(whole, dtype=np.uint8)
-    out = np.empty(len(source) + 1, dtype=np.uint8)
-    length, numbered, places = _lines(source, out, letters_and_digits())
-    if not len(numbered) and length == len(out):  # nothing was left out
+    size = len(whole)
+    out = np.empty(size + 1, dtype=np.uint8)
+    # room for all there can be, most of it never touched: arrays that a kernel returns take longer to wrap
+    numbered, places = np.empty((size // 2 + 1, 5), dtype=np.int64), np.empty(size + 64, dtype=np.int32)
+    length, count, found = _lines(np.frombuffer(whole, dtype=np.uint8), out, letters_and_digits(), numbered, places)
+    if not count and length == size + 1:  # nothing was left out
         return whole
     data = out[:length].tobytes()
-    if not len(numbered):
+    if not count:
         return data.removesuffix(b"\n")
-    pieces, at, starts = [], 0, places.tolist()
-    for start, end, first, last, clock in numbered.tolist():
+    pieces, at, starts = [], 0, places[:found].tolist()
+    for start, end, first, last, clock in numbered[:count].tolist():
         raw = data[start:end]
         low = raw.lower().decode()
         if clock and len(low) < LONGEST_CLOCK and CLOCK_LINE.fullmatch(low):
@@ -78,16 +80,19 @@ def _without_rotating(raw: bytes, low: str, starts: list[int]) -> str | None:
 
 @kernel
 def _lines(
-    source: ByteArray, out: ByteArray, wordlike: BoolArray
-) -> tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Copy the lines that are not blank, trimmed; return the length and those that may hold something that rotates.
+    source: ByteArray,
+    out: ByteArray,
+    wordlike: BoolArray,
+    numbered: npt.NDArray[np.int64],
+    places: npt.NDArray[np.int32],
+) -> tuple[int, int, int]:
+    """Copy the lines that are not blank, trimmed; return the length, and how many may hold something that rotates.
 
-    Of these: start, end, which of the places that come third are its own, and whether all of it may be a clock. All
-    patterns need a digit. Bare numbers are left out here; lines in which nothing but tokens can rotate are copied
-    without them.
+    Of these, `numbered` gets start, end, which of the `places` (whose number comes third) are its own, and whether all
+    of it may be a clock. All patterns need a digit. Bare numbers are left out here; lines in which nothing but tokens
+    can rotate are copied without them.
     """
     n = len(source)
-    numbered, places = np.empty((64, 5), dtype=np.int64), np.empty(n + 64, dtype=np.int32)
     o, count, found, i = 0, 0, 0, 0
     while i < n:
         line_at, digits = o, 0
@@ -119,25 +124,12 @@ def _lines(
                 o = cut if cut >= 0 else o
             if found > first or clock:
                 in_characters(out, line_at, places, first, found)
-                numbered = _with_row(numbered, count)
                 numbered[count, 0], numbered[count, 1] = line_at, o
                 numbered[count, 2], numbered[count, 3], numbered[count, 4] = first, found, clock
                 count += 1
         out[nth(o)] = 10
         o += 1
-    return o, numbered[:count], places[:found]
-
-
-@kernel
-def _with_row(rows: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
-    """Return these rows in an array with room for one more."""
-    if count < len(rows):
-        return rows
-    longer = np.empty((2 * count, 5), dtype=np.int64)
-    for i in range(count):  # a row or slice would have numba compile the text of its error, a second of compiling
-        for j in range(5):
-            longer[i, j] = rows[i, j]
-    return longer
+    return o, count, found
 
 
 def digest(text: str) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 _LOOK_BYTES = 1445  # the MIME Sniffing standard reads as much as this
@@ -63,19 +64,23 @@ class Sniffed(NamedTuple):
     lied: bool
 
 
+_NAMED_HTML = Media.HTML  # quick to look up
+
+
 def sniff(body: bytes, content_type: str = "") -> Sniffed:
     """Decide what a body is from its first bytes and its declared type."""
-    declared = content_type.partition(";")[0].strip().lower()
+    declared, named = _declared_media(content_type)
     if not body or body.isspace():
         return Sniffed(Media.EMPTY, declared, False)
-    named = _media_of(declared)
     head = body[:_LOOK_BYTES]
     known = _signature(head)
     if known:
         return Sniffed(Media.BINARY, known, named not in (Media.BINARY, None))
     if not head.startswith(_WIDE_BOMS) and _is_binary(_without_lone_nuls(head)):
         return Sniffed(Media.BINARY, "application/octet-stream", named not in (Media.BINARY, None))
-    if named is Media.HTML or (named in (None, Media.BINARY, Media.XML) and _HTML.match(head)):
+    if named is _NAMED_HTML:
+        return Sniffed(_NAMED_HTML, "text/html", False)
+    if named in (None, Media.BINARY, Media.XML) and _HTML.match(head):
         return Sniffed(Media.HTML, "text/html", named not in (Media.HTML, None) and declared != "application/xhtml+xml")
     if named is Media.XML or _XML.match(head):
         return Sniffed(Media.XML, declared or "text/xml", named is Media.BINARY)
@@ -100,6 +105,13 @@ def _is_binary(head: bytes) -> bool:
 def _without_lone_nuls(head: bytes) -> bytes:
     """Drop single NUL bytes, which broken templates write; more than one in fifty bytes means binary."""
     return head.replace(b"\0", b"") if head.count(b"\0") * 50 < len(head) else head
+
+
+@lru_cache(maxsize=1_024)
+def _declared_media(content_type: str) -> tuple[str, Media | None]:
+    """Return the media type of a header and what it stands for; hosts send the same few over and over."""
+    declared = content_type.partition(";")[0].strip().lower()
+    return declared, _media_of(declared)
 
 
 def _media_of(declared: str) -> Media | None:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from recrawl.columns import BoolArray, ByteArray
 from recrawl.compiled import kernel
+from recrawl.see.counted_words import count_utf8
 
 BUCKETS = 2**18
 _WORD = re.compile(r"[^\W_]+")
@@ -78,12 +79,10 @@ def bag_of(text: str, buckets: int = BUCKETS) -> Bag:
     """
     if not text:
         return NO_WORDS
-    small = text.lower()
-    if small.isascii():
-        return Bag(
-            *_count(np.frombuffer(small.encode(), np.uint8), letters_and_digits(), _crc_table(), _blank(buckets))
-        )
-    codes = np.frombuffer(small.encode("utf-32-le", "replace"), dtype=np.uint32)
+    quickly = count_utf8(text.encode("utf-8", "replace"), _crc_table(), _blank(buckets), ascii_only=text.isascii())
+    if quickly is not None:
+        return Bag(*quickly)
+    codes = np.frombuffer(text.lower().encode("utf-32-le", "replace"), dtype=np.uint32)
     return Bag(*_count(codes, letters_and_digits(), _crc_table(), _blank(buckets)))
 
 
@@ -108,7 +107,8 @@ def unpack_bag(packed: bytes) -> Bag:
 @cache
 def letters_and_digits() -> BoolArray:
     """Return which code points are letters or digits."""
-    return np.array([chr(code).isalnum() for code in range(0x110000)], dtype=np.bool_)
+    every = np.arange(0x110000, dtype="<u4").view("<U1")
+    return np.asarray(np.strings.isalnum(every))
 
 
 @cache
@@ -121,7 +121,7 @@ def _crc_table() -> Codes:
 
 
 @kernel
-def _count(codes: Codes | ByteArray, letters: BoolArray, table: Codes, counts: Counts) -> tuple[Buckets, Counts]:
+def _count(codes: Codes, letters: BoolArray, table: Codes, counts: Counts) -> tuple[Buckets, Counts]:
     used = np.empty(len(codes) // 2 + 1, dtype=np.int32)
     n = 0
     crc, open_word = np.uint32(0xFFFFFFFF), False

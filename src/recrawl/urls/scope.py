@@ -52,9 +52,11 @@ class Scope:
         """Whether a URL in normal form is in scope."""
         if self.has_rules and not self._admitted(href):
             return False
-        if any(_matches(pattern, href) for pattern in self.excludes):
+        if self.excludes and any(_matches(pattern, href) for pattern in self.excludes):
             return False
-        return not any(pattern.search(href) for pattern in self.deny) and trap_of(href, self.year) is None
+        if self.deny and any(pattern.search(href) for pattern in self.deny):
+            return False
+        return trap_of(href, self.year) is None
 
     def _admitted(self, href: str) -> bool:
         host = host_of(href)

@@ -49,8 +49,7 @@ def without_session(href: str) -> str:
 
 def trap_of(href: str, year: int | None = None) -> str | None:
     """Return the trap that this URL is, or None: repeating segments, too many segments, a calendar far from `year`."""
-    path = split(href).path
-    segments = [segment for segment in path.split("/") if segment]
+    segments = [segment for segment in href.partition("?")[0].split("/")[3:] if segment]  # after scheme and host
     if len(segments) > MAX_SEGMENTS:
         return f"more than {MAX_SEGMENTS} segments"
     if len(segments) > MAX_REPEATS and _repeats(segments):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -26,6 +28,7 @@ from recrawl.live.store_place import StoreSettings
 from recrawl.simulate.replay import ReplayServer
 from support.fleet_ordeal import fleet_ordeal
 from support.live_crawls import Days, begun, seeds, settings
+from support.loopback_servers import Answer, Asked, Loopback
 from support.postgres_server import LocalServer
 
 WEEKS = 3
@@ -176,6 +179,43 @@ def test_a_redirect_does_not_lead_onto_another_workers_site(fleet: FleetTables) 
     assert fleet.claim_site(two, "a.org")
 
 
+def test_a_redirect_to_another_workers_site_is_followed_by_its_owner(postgres: LocalServer, tmp_path: Path) -> None:
+    """Pages of one worker's site that lead to another's are visited at once and politely, as in one process."""
+    delay_s, asked = 0.05, list[tuple[float, str, str]]()
+
+    def answer(request: Asked) -> Answer:
+        host = request.headers["host"]
+        asked.append((time.monotonic(), host, request.path))
+        if request.path == "/robots.txt":
+            return 404, {}, b""
+        if host.startswith("from"):
+            return 301, {"Location": f"http://{host.replace('from', 'to')}/moved{request.path[1:]}"}, b""
+        return 200, {}, f"<html><title>{request.path}</title><p>words of {request.path}</html>".encode()
+
+    with Loopback(answer) as server:
+        urls = [f"http://{host}.replay:{server.port}/{i}" for host in ("from", "to") for i in range(30)]
+        found = []
+        for count in (0, 2):
+            asked.clear()
+            text = settings(delay_s=delay_s)
+            directory = begun(tmp_path / str(count), urls, text if count == 0 else in_database(postgres, text))
+            with workers(directory, count):
+                began = time.monotonic()
+                assert Crawl(directory).run(1, planner_only=count > 0).cycles == 1
+                took_s = time.monotonic() - began
+            found.append(chosen(directory)[1])
+            times = sorted(at for at, host, _ in asked if host.startswith("to"))
+            assert min(b - a for a, b in pairwise(times)) >= delay_s
+            assert sum(path.startswith("/moved") for _, _, path in asked) == 30
+    assert took_s < 20
+    with psycopg.connect(place_of(directory).url) as connection:
+        handed_on = connection.execute("select count(*) from tasks where request like '%\"hops\"%'").fetchone()
+    assert handed_on is not None
+    assert handed_on[0] > 0
+    assert {outcome for _, outcome in found[0]} == {"first"}
+    assert found[1] == found[0]
+
+
 def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:
     """Plan and inbox do not grow: the partitions of a cycle go when the next begins, with the sessions that ended."""
     worker = fleet.join("one", 60)
@@ -198,28 +238,48 @@ def test_records_are_read_as_they_were_written(web: Web, tmp_path: Path) -> None
 
 
 class Skewed(SystemClock):
-    """A machine whose clock is a year ahead."""
+    """A machine whose clock is wrong by some days, and is set by as much again whenever somebody looks."""
+
+    def __init__(self, days: float) -> None:
+        self.days = self._more = days
 
     def now(self) -> float:
-        return super().now() + 365.0
+        self.days += self._more
+        return super().now() + self.days
 
 
 def test_clocks_of_workers_are_set_by_the_database(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
-    """A worker whose clock is a year ahead dates its visits as the others do, and its lease lasts as long."""
+    """Workers a year ahead, a day behind, and of a clock that jumps date visits alike, and hold their leases alike."""
     server, calendar = web
     calendar.day = 0.0
-    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
-    worker = WorkerThread(FleetWorker(place_of(directory), "w0", directory.path, machine_clock=Skewed()))
-    worker.start()
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings(delay_s=0.2), lease_s=3.0))
+    threads = [
+        WorkerThread(FleetWorker(place_of(directory), f"w{i}", directory.path, machine_clock=Skewed(days)))
+        for i, days in enumerate((365.0, -1.0))
+    ]
+    for thread in threads:
+        thread.start()
+    planner = threading.Thread(target=lambda: Crawl(directory).run(1, planner_only=True), daemon=True)
     try:
-        assert Crawl(directory).run(1, planner_only=True).cycles == 1
+        wait_until(lambda: len(Crawl(directory).status()["workers"]) == 2)
+        planner.start()
+        left: list[float] = []
+        while planner.is_alive():
+            alive = Crawl(directory).status()["workers"]
+            assert len(alive) == 2  # neither lost its lease, nor holds one for a year
+            left += [each["lease_left_s"] for each in alive]
+            time.sleep(0.05)
     finally:
-        worker.end()
+        for thread in threads:
+            thread.end()
+    assert max(left) <= 3.0
+    assert [thread.worker.fault for thread in threads] == [None, None]
     store = directory.open_store(read_only=True)
-    latest = max(visit["at"] for visit in store.all_visits())
+    times = [visit["at"] for visit in store.all_visits()]
     store.close()
-    assert abs(latest - SystemClock().now()) < 1.0
-    assert DatabaseClock(Skewed(), 86_400.0 * 3).now() == pytest.approx(3.0, abs=1e-3)
+    assert len(times) == len(seeds(server))
+    assert max(abs(at - SystemClock().now()) for at in times) < 0.01
+    assert DatabaseClock(Skewed(365.0), 86_400.0 * 3).now() == pytest.approx(3.0, abs=1e-3)
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------
@@ -278,6 +338,28 @@ def test_a_store_of_another_version(
     monkeypatch.setitem(store_pg_schema.STEPS, 3, "alter table pages add column extra bigint;")
     assert main(["upgrade", "-C", folder]) == 0
     assert main(["status", "-C", folder]) == 0
+
+
+def test_a_server_that_is_too_old(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A server that says it is PostgreSQL 13 is refused in one line, by everything that opens a store."""
+    with socket.create_server(("127.0.0.1", 0)) as listens:
+        threading.Thread(target=greet_as, args=(listens, b"13.4"), daemon=True).start()
+        url = f"postgresql://u@127.0.0.1:{listens.getsockname()[1]}/x?sslmode=disable&gssencmode=disable"
+        for words in (["init", str(tmp_path / "crawl")], ["work", "--name", "w", "-C", str(tmp_path)]):
+            assert "PostgreSQL 13; take 14 or newer" in one_line([*words, "--store", url], capsys)
+    assert not (tmp_path / "crawl").exists()
+
+
+def greet_as(listens: socket.socket, version: bytes) -> None:
+    """Let clients in as a server of this version does: authenticated, its version, ready."""
+    said = b"server_version\0" + version + b"\0"
+    while True:
+        try:
+            client, _ = listens.accept()
+        except OSError:
+            return
+        client.recv(1_000)
+        client.sendall(b"R\0\0\0\x08\0\0\0\0S" + (len(said) + 4).to_bytes(4, "big") + said + b"Z\0\0\0\x05I")
 
 
 def set_format(url: str, number: int) -> None:

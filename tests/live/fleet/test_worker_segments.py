@@ -9,6 +9,7 @@ from recrawl.live.facade import Crawl
 from recrawl.simulate.replay import ReplayServer
 from support.live_crawls import Days, begun, seeds, settings
 from support.postgres_server import LocalServer
+from support.upload_ordeal import s3_server, upload_ordeal
 
 
 def test_bodies_of_workers_are_read_from_the_bucket(
@@ -35,3 +36,12 @@ def test_bodies_of_workers_are_read_from_the_bucket(
     bodies = Bodies(directory.warc)
     assert len(places) >= 0.8 * len(seeds(server))
     assert all(bodies.read(place).startswith(b"<") for place in places)
+
+
+def test_workers_killed_around_uploads_lose_no_body(postgres: LocalServer, tmp_path: Path) -> None:
+    """Real processes killed before, during and after an upload, then two that send the same: every body is there."""
+    with s3_server() as s3:
+        found = upload_ordeal(tmp_path, postgres, s3, kills=3, workers=1, pages=30)
+    assert found.wrong == []
+    assert found.bodies >= 5
+    assert sum(found.kills.values()) == 3

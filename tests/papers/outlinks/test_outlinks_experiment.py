@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
 from recrawl.cli import main
 from recrawl.errors import InputError
+from recrawl.features.one_thread import one_thread
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
 from recrawl.papers.outlinks.outlinks_statistics import statistics
 from recrawl.papers.outlinks.outlinks_training import class_scores, r_squared
@@ -93,6 +96,42 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {"report.html", *(f"figure{n}.png" for n in (2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15))} <= names
     assert main([*words, str(tmp_path / "out")]) == 2
     assert "add --force" in capsys.readouterr().err
+
+
+def test_the_digits_do_not_depend_on_threads_or_processes(capsys: pytest.CaptureFixture[str]) -> None:
+    """Two threads for every library, or two processes: the same bytes as with one of each."""
+    words = f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 1 --no-ngboost --json".split()
+    results = []
+    for threads, jobs in ((1, 1), (2, 1), (1, 2)):
+        with threadpool_limits(threads):
+            assert main([*words, "--jobs", str(jobs)]) == 0
+        results.append(capsys.readouterr().out)
+    assert len(results[0]) > 1000
+    assert results[0] == results[1] == results[2]
+
+
+def test_limits_hold_until_the_last_leaves() -> None:
+    """Where two threads compute, the first to end does not give BLAS its threads back."""
+    entered, leave = threading.Event(), threading.Event()
+
+    def compute() -> None:
+        with one_thread():
+            entered.set()
+            leave.wait(10)
+
+    with threadpool_limits(2, user_api="blas"):
+        beside = threading.Thread(target=compute)
+        with one_thread():
+            beside.start()
+            entered.wait(10)
+        assert _blas_threads() == {1}
+        leave.set()
+        beside.join()
+        assert _blas_threads() == {2}
+
+
+def _blas_threads() -> set[int]:
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
 def test_weeks_that_are_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

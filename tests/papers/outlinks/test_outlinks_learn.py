@@ -90,6 +90,16 @@ def test_tuning_takes_the_best_by_cross_validation(learner: str) -> None:
     assert score > -float(target.var())
 
 
+@pytest.mark.parametrize("learner", ["extratrees", "histgb", "poisson"])
+def test_tuning_bears_a_feature_that_nobody_knows(learner: str) -> None:
+    """A column of NaN, such as text quality without texts, is no reason to stop: settings are tuned all the same."""
+    made, target = rows()
+    made[:, 0] = np.nan
+    choices = [Options(5, 500, 0.1), Options(20, 2, 0.1)]
+    best, _ = cross_validate(learner, made, target, choices, lambda t, p: -float(((p - t) ** 2).mean()))
+    assert best == choices[1]
+
+
 def test_the_grid_is_the_papers() -> None:
     """Leaves, rates and 200 to 500 trees are tuned; natural gradient boosting is at its package's defaults."""
     assert {options.leaf for options in grid("extratrees")} == {2, 10, 25}
@@ -104,12 +114,12 @@ def test_fewer_trees_are_the_first_of_more() -> None:
     made, target = rows()
     for learner in ("extratrees", "histgb", "poisson"):
         few = regress(learner, made, target, Options(5, 10, 0.1), 0).predict(made)
-        staged = _staged(learner, made, target, Options(20, 10, 0.1), 0, 1)
-        assert staged(made, 5) == pytest.approx(few)
+        staged = _staged(learner, made, target, Options(20, 10, 0.1), 0)
+        assert staged(made, [20, 5])[1] == pytest.approx(few)
     present = target > np.median(target)
     for learner in ("extratrees", "lightgbm"):
         few = classify(learner, made, present, Options(5, 10, 0.1), 0).predict(made)
-        assert _staged(learner, made, present, Options(20, 10, 0.1), 0, 1)(made, 5) == pytest.approx(few)
+        assert _staged(learner, made, present, Options(20, 10, 0.1), 0)(made, [5])[0] == pytest.approx(few)
 
 
 def test_the_mean_of_links_starts_from_its_prior() -> None:

@@ -8,7 +8,7 @@ import pytest
 from recrawl.errors import InputError
 from recrawl.memory import Memory
 from recrawl.policies.clusters.page_features import FEATURES, PageFeatures, columns_of, lengthened, linkage_of
-from recrawl.policies.clusters.urlwords import cluster_ranks, url_vectors
+from recrawl.policies.clusters.urlwords import AddressWords, cluster_ranks
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 from support.real_recordings import THREE_SITES
@@ -111,11 +111,15 @@ def test_ranks_of_clusters_by_hand() -> None:
 
 def test_words_of_addresses() -> None:
     """The same words make the same direction, others nearly none in common, and no word the zero vector."""
-    learnt = np.ones(4, dtype=np.bool_)
-    rows = url_vectors(["/docs/install-guide.md", "docs/Install/guide_md", "/blog/zebra", "/"], learnt)
+    addresses = ["/docs/install-guide.md", "docs/Install/guide_md", "/blog/zebra", "/"]
+    words = AddressWords(addresses)
+    rows = words.vectors(addresses)
     assert float(rows[0] @ rows[1]) == pytest.approx(1.0, abs=1e-5)
     assert abs(float(rows[0] @ rows[2])) < 0.6
     assert not rows[3].any()
+    assert np.array_equal(words.vectors(addresses[:2]), rows[:2])
+    assert not AddressWords([]).vectors(["/"]).any()
+    assert AddressWords(["/"]).vectors(["/docs"]).any()
 
 
 def test_real_pages_have_all_features() -> None:

@@ -26,15 +26,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._]{0,40}")
 
 
 class DatabaseClock:
-    """The machine's clock, set by the database's: visits of machines whose clocks differ are dated alike."""
+    """The database's clock, kept by the machine's monotonic one: a machine whose clock is wrong or set dates alike."""
 
     def __init__(self, clock: Clock, database_s: float) -> None:
         self._clock = clock
-        self._shift = database_s / DAY_S - clock.now()
+        self._shift_s = database_s - clock.monotonic_s()
 
     def now(self) -> float:
         """Return the days since 1970-01-01 (UTC)."""
-        return self._clock.now() + self._shift
+        return (self._clock.monotonic_s() + self._shift_s) / DAY_S
 
     def monotonic_s(self) -> float:
         """Return seconds since some fixed moment; never goes back."""

@@ -56,6 +56,7 @@ class FleetLanes:
         self._sent: set[int] = set()  # pages that workers have, perhaps since before a restart
         self._asked: Counter[str] = Counter()
         self._files: dict[int, asyncio.Future[Reply]] = {}
+        self._asks: dict[int, dict[str, Any]] = {}  # requests of files, by task
         self._pages: dict[int, int] = {}  # by task
         self._read: dict[int, int] = {}  # by session: the last entry that was dispatched
         self._answered = 0
@@ -85,14 +86,20 @@ class FleetLanes:
                 fresh.append(page)
         if not fresh:
             return
-        rows = []
-        for copy in self._store.copies(fresh):
+        requests = self._requests(fresh)
+        rows = [(registrable_domain(host_of(each["url"])), "page", each["page"], json.dumps(each)) for each in requests]
+        self._add_tasks(rows)
+        self._sent.update(fresh)
+
+    def _requests(self, pages: list[int]) -> list[dict[str, Any]]:
+        """Return what workers need to ask for these pages."""
+        requests = []
+        for copy in self._store.copies(pages):
             request: dict[str, Any] = copy._asdict()
             for name in ("digest", "links_digest"):
                 request[name] = None if request[name] is None else request[name].hex()
-            rows.append((registrable_domain(host_of(copy.url)), "page", copy.page, json.dumps(request)))
-        self._add_tasks(rows)
-        self._sent.update(fresh)
+            requests.append(request)
+        return requests
 
     def _add_tasks(self, rows: list[tuple[str, str, int, str]]) -> list[int]:
         tasks = tasks_from(self._next_task, rows)
@@ -122,15 +129,17 @@ class FleetLanes:
     async def ask(self, kind: str, url: str, request: dict[str, Any]) -> Reply | None:
         """Let a worker ask for a single file; None where nobody does in time."""
         loop = asyncio.get_running_loop()
-        row = (registrable_domain(host_of(url)), kind, -1, json.dumps({"url": url, **request}))
-        (task,) = self._add_tasks([row])
+        request = {"url": url, **request}
+        (task,) = self._add_tasks([(registrable_domain(host_of(url)), kind, -1, json.dumps(request))])
         future = self._files[task] = loop.create_future()
+        self._asks[task] = request
         until_s = loop.time() + NOBODY_S
         while not future.done() and loop.time() < until_s:
             self._take()
             if not future.done():
                 await asyncio.sleep(POLL_S)
-        self._files.pop(task, None)
+        for number in [number for number, each in self._files.items() if each is future]:
+            del self._files[number], self._asks[number]
         return future.result() if future.done() else None
 
     def _take(self) -> int:
@@ -142,7 +151,7 @@ class FleetLanes:
             self._read[entry.worker] = entry.number
             page = self._pages.get(entry.task, -1)
             if entry.task in self._files:
-                self._files[entry.task].set_result(unpack_reply(entry.record))
+                self._answer_file(entry.task, unpack_reply(entry.record))
             elif page in self._open:
                 self._dispatch(page, unpack_reply(entry.record))
         self._recorder.record()
@@ -154,7 +163,24 @@ class FleetLanes:
     def _mark_read(self) -> None:
         self.fleet.mark_read(self._read)
 
+    def _answer_file(self, task: int, reply: Reply) -> None:
+        if reply.kind != "moved":
+            self._files[task].set_result(reply)
+            return
+        (moved,) = self._add_tasks([self._moved_row("file", -1, self._asks[task], reply)])
+        self._files[moved], self._asks[moved] = self._files.pop(task), self._asks.pop(task)
+
+    def _moved_row(self, kind: str, page: int, request: dict[str, Any], reply: Reply) -> tuple[str, str, int, str]:
+        """Let the worker that owns the site where a redirect leads go on with it."""
+        assert reply.extra is not None, "of a page that moved"
+        more = {name: reply.extra[name] for name in ("hops", "attempts")}
+        return str(reply.extra["site"]), kind, page, json.dumps(request | more)
+
     def _dispatch(self, page: int, reply: Reply) -> None:
+        if reply.kind == "moved":
+            (request,) = self._requests([page])
+            self._add_tasks([self._moved_row("page", page, request, reply)])
+            return
         self._open.discard(page)
         self._sent.discard(page)
         self._answered += 1

@@ -24,11 +24,11 @@ LEVEL = 3
 class Reply(NamedTuple):
     """What became of a task: a visit, an answer, a page that was turned away, or one that must wait."""
 
-    kind: str  # visit, away, full, released, answer
+    kind: str  # visit, away, full, released, answer, moved (to another worker's site)
     result: FetchResult | None = None
     record: VisitRecord | None = None
     feeds: tuple[str, ...] = ()
-    extra: dict[str, Any] | None = None  # of robots.txt
+    extra: dict[str, Any] | None = None  # of robots.txt, and where a page moved
 
 
 def pack_reply(reply: Reply) -> bytes:

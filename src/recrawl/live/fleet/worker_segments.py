@@ -50,28 +50,30 @@ class SegmentSender:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
         self._bodies.close()
-        await asyncio.to_thread(self._send, "")
+        await asyncio.to_thread(self._send, self._files(""))
 
     async def _run(self) -> None:
         while True:
             self._bodies.close_when_due()
-            await asyncio.to_thread(self._send, self._bodies.writing_to)
+            await asyncio.to_thread(self._send, self._files(self._bodies.writing_to))
             await asyncio.sleep(EVERY_S)
 
-    def _send(self, writing_to: str) -> None:
+    def _files(self, writing_to: str) -> list[Path]:
+        """Return the files there are now but for that one: what the session begins from here on is not yet closed."""
+        return [path for path in sorted(self._bodies.folder.glob("*.warc.gz")) if path.name != writing_to]
+
+    def _send(self, files: list[Path]) -> None:
         try:
             with self._sending, contextlib.closing(PostgresStore.open_in(self._place)) as store:
-                send_files(self._closed(fleet_of(store).alive(), writing_to), store, self._settings)
+                send_files(self._closed(files, fleet_of(store).alive()), store, self._settings)
         except StoreError as error:  # the next look tries again
             log.warning("bodies stay in %s: %s", self._bodies.folder, error)
 
-    def _closed(self, alive: set[int], writing_to: str) -> list[Path]:
-        """Return the files that nobody writes to any more."""
+    def _closed(self, files: list[Path], alive: set[int]) -> list[Path]:
+        """Return the files that nobody writes to any more: of this session, and of those whose leases are over."""
         closed = []
-        for path in sorted(self._bodies.folder.glob("*.warc.gz")):
+        for path in files:
             session = self._session.fullmatch(path.name)
-            if session is not None and path.name != writing_to:
-                worker = int(session[1])
-                if worker == self._worker or worker not in alive:
-                    closed.append(path)
+            if session is not None and (int(session[1]) == self._worker or int(session[1]) not in alive):
+                closed.append(path)
         return closed

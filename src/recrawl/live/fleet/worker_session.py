@@ -6,11 +6,12 @@ import asyncio
 import json
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 from recrawl.clock import Clock
 from recrawl.fetch.fetcher import Request
 from recrawl.fetch.gate import HostState
-from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.fetch.outcome import FetchResult, Hop, Kind
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.fetch.validators import Validators
 from recrawl.live.answer_reader import AnswerReader
@@ -36,7 +37,7 @@ from recrawl.urls.url import host_of, parse, registrable_domain
 
 POLL_S = 0.05  # how often a worker looks for tasks
 IDLE_LEASES = 1.0  # a site without tasks is kept so long
-GRACE_POLLS = 400  # a page that leads to another worker's site waits so long for it
+GRACE_POLLS = 400  # a robots.txt that leads to another worker's site waits so long for it
 MANY_S = 1e9
 
 
@@ -152,7 +153,7 @@ class WorkerSession:
         for task in tasks:
             self._sites[task.site] = max(self._sites.get(task.site, 0), task.task)
             self._newest = max(self._newest, task.task) if general else self._newest
-        self.lanes.add((host_of(json.loads(task.request)["url"]), task) for task in tasks)
+        self.lanes.add((_asked_host(json.loads(task.request)), task) for task in tasks)
 
     def _own(self, sites: dict[str, int]) -> None:
         """Take over sites with what their last owner knew of them; every host waits its whole delay."""
@@ -188,10 +189,10 @@ class WorkerSession:
                 self._idle.pop(site, None)
                 self.lanes.forget(site)
 
-    async def _owns(self, host: str) -> bool:
-        """Own the site of a host before it is asked; waits a while for another worker to give it up."""
+    async def _owns(self, host: str, waits: bool) -> bool:
+        """Own the site of a host before it is asked; where it `waits`, a while for another worker to give it up."""
         site = registrable_domain(host)
-        for _ in range(GRACE_POLLS):
+        for _ in range(GRACE_POLLS if waits else 1):
             if site in self._sites:
                 return True
             if self.stopping.is_set():
@@ -199,7 +200,8 @@ class WorkerSession:
             if self.fleet.claim_site(self.lease.worker, site):
                 self._own({site: 0})
                 return True
-            await asyncio.sleep(POLL_S)
+            if waits:
+                await asyncio.sleep(POLL_S)
         return False
 
     # -- asking ---------------------------------------------------------------------------------------------------
@@ -212,20 +214,24 @@ class WorkerSession:
             return self._add(task, await self._robots(json.loads(task.request)))
         request = json.loads(task.request)
         if task.kind == "file":
-            asked = Request(request["url"], Validators(**request["validators"]), max_body_bytes=MAX_FEED_BYTES)
+            validators = Validators(**request["validators"])
+            asked = Request(request["url"], validators, max_body_bytes=MAX_FEED_BYTES, **_walked(request))
             result = await self.fetcher.fetch(asked, scoped=False)
-            if not self._is_late(host, task, result):
-                self._add(task, Reply("answer", result))
+            if not self._is_late(host, task, result, asked.attempts):
+                self._add(task, self._handed_on(task, result) or Reply("answer", result))
             return None
-        return await self._visit(host, task, _copy(task.page, request))
+        return await self._visit(host, task, _copy(task.page, request), _walked(request))
 
-    async def _visit(self, host: str, task: FleetTask, copy: Copy) -> None:
+    async def _visit(self, host: str, task: FleetTask, copy: Copy, walked: dict[str, Any]) -> None:
         if host in self._shut or self._room(host) <= 0:
             return self._add(task, self._shut.get(host, Reply("full", FetchResult(copy.url, Kind.HOST_PAUSED))))
         validators = validators_of(copy)
-        result = await self.fetcher.fetch(Request(copy.url, validators))
-        if self._is_late(host, task, result):
+        asked = Request(copy.url, validators, **walked)
+        result = await self.fetcher.fetch(asked)
+        if self._is_late(host, task, result, asked.attempts):
             return None
+        if elsewhere := self._handed_on(task, result):
+            return self._add(task, elsewhere)
         if not result.attempts and (result.kind in PAGE_BARS or result.kind in HOST_BARS):
             if result.kind in HOST_BARS:
                 self._shut[host] = Reply("away", result)
@@ -237,13 +243,22 @@ class WorkerSession:
             self._send()
         return None
 
-    def _is_late(self, host: str, task: FleetTask, result: FetchResult) -> bool:
+    def _is_late(self, host: str, task: FleetTask, result: FetchResult, before: int) -> bool:
         """Ask again what was not asked because the lease had not been renewed, or the session ends."""
-        if result.kind is Kind.HOST_PAUSED and not result.attempts and (self.lease.is_late() or self.stopping.is_set()):
+        unasked = result.kind is Kind.HOST_PAUSED and result.attempts == before
+        if unasked and (self.lease.is_late() or self.stopping.is_set()):
             if not self.stopping.is_set():
                 self.lanes.put_back(host, task)
             return True
         return False
+
+    def _handed_on(self, task: FleetTask, result: FetchResult) -> Reply | None:
+        """Return the reply that lets the owner of another site go on where a redirect leads; None: it leads nowhere."""
+        site = registrable_domain(host_of(result.final_url or result.url))
+        if result.kind is not Kind.HOST_PAUSED or site == task.site or site in self._sites:
+            return None
+        hops = [(hop.url, hop.status, hop.target) for hop in result.hops]
+        return Reply("moved", result, extra={"site": site, "hops": hops, "attempts": result.attempts})
 
     def _room(self, host: str) -> int:
         """How many requests a host can take before the cycle ends."""
@@ -308,6 +323,16 @@ class WorkerSession:
 def _url(reply: Reply | Arrived) -> str:
     assert reply.result is not None, "every reply names its URL"
     return reply.result.url
+
+
+def _asked_host(request: dict[str, Any]) -> str:
+    """Return the host that a task is of: where redirects that were followed lead, or the URL's own."""
+    return host_of(request["hops"][-1][2] if request.get("hops") else request["url"])
+
+
+def _walked(request: dict[str, Any]) -> dict[str, Any]:
+    """Return what another worker has done of a task."""
+    return {"hops": tuple(Hop(*hop) for hop in request.get("hops", ())), "attempts": request.get("attempts", 0)}
 
 
 def _copy(page: int, request: dict[str, str]) -> Copy:

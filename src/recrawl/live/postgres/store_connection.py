@@ -20,6 +20,7 @@ from recrawl.errors import StoreError, StoreLostError
 from recrawl.live.postgres.store_dialect import at_once, copied, translated
 from recrawl.live.store_database import FoundRows
 
+OLDEST_SERVER = 140_000  # the first with `create or replace trigger`
 CONNECT_S = 10
 SILENT_S = 30  # how long a server that does not answer is waited for
 FETCHED = 20_000  # rows of a large answer that are in memory at once
@@ -74,6 +75,10 @@ def connect_to(url: str, password_file: Path | None = None, *, read_only: bool =
         keep["password"] = _secret(password_file)
     with _one_line(url):
         connection = _connected(url, keep)
+        if connection.info.server_version < OLDEST_SERVER:
+            release = f"{connection.info.server_version // 10_000}"
+            connection.close()
+            raise StoreError(f"{url}: the server is PostgreSQL {release}; take {OLDEST_SERVER // 10_000} or newer")
         connection.adapters.register_dumper(bool, BoolAsInteger)
         connection.adapters.register_loader("numeric", SumLoader)
         if read_only:

@@ -123,4 +123,7 @@ def at_once(ask: str) -> str | None:
     found = " and ".join(f"t.{each} = v.c{i}" for i, each in enumerate(names) if i >= len(sets))
     given = ", ".join(f"{each} = v.c{i}" for i, each in enumerate(names) if i < len(sets))
     rows = f"unnest({arrays}) as v({columns}) where {found}"
-    return f"update {name} t set {given} from {rows}" if sets else f"delete from {name} t using {rows}"
+    if not sets:
+        return f"delete from {name} t using {rows}"
+    differs = " or ".join(f"t.{names[i]} is distinct from v.c{i}" for i in range(len(sets)))
+    return f"update {name} t set {given} from {rows} and ({differs})"  # a row that says so already is left alone

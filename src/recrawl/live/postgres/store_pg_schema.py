@@ -9,6 +9,9 @@ FIRST_FORMAT = 4  # stores in PostgreSQL began with it
 STEPS: dict[int, str] = {}  # by the format that they begin with: scripts that bring the tables to the next
 
 INDEXES = """
+alter table pages set (fillfactor = 70);   -- room for a row's next version beside it: no index is touched then
+alter table hosts set (fillfactor = 30);
+alter table cycles set (fillfactor = 30);
 create index visits_cycle on visits (cycle);
 create index versions_page on versions (page);
 create index versions_place on versions (warc, "offset") where warc is not null;
@@ -32,8 +35,12 @@ _MOVED = ", ".join(
     for number, name in enumerate(_OUTCOMES)
 )
 
+# Rows that a group names are found by their keys: without statistics of the new table the planner would rather read
+# all pages once per group.
+_BY_KEY = "language plpgsql set enable_hashjoin = off set enable_mergejoin = off"
+
 TRIGGERS = f"""
-create or replace function count_pages() returns trigger language plpgsql as $$ begin
+create or replace function count_pages() returns trigger {_BY_KEY} as $$ begin
     update hosts t set pages = t.pages + s.n from (select host, count(*) as n from added group by host) s
         where t.host = s.host;
     return null;
@@ -41,28 +48,29 @@ end $$;
 create or replace trigger page_added after insert on pages referencing new table as added
     for each statement execute function count_pages();
 
-create or replace function count_fetched() returns trigger language plpgsql as $$ begin
-    update hosts set fetched = fetched + 1 where host = new.host;
+drop trigger if exists page_fetched on pages; -- of stores made before, per row
+drop trigger if exists page_linked on pages;
+create or replace function count_copies() returns trigger language plpgsql as $$ begin
+    update hosts t set fetched = t.fetched + s.fetched, links = t.links + s.links from (
+        select n.host, count(*) filter (where o.digest is null and n.digest is not null) as fetched,
+            sum(n.links - o.links) as links from was o join became n using (page)
+            where o.links <> n.links or (o.digest is null and n.digest is not null) group by n.host
+        ) s where t.host = s.host;
     return null;
 end $$;
-create or replace trigger page_fetched after update of digest on pages for each row
-    when (old.digest is null and new.digest is not null) execute function count_fetched();
+create or replace trigger page_updated after update on pages referencing old table as was new table as became
+    for each statement execute function count_copies();
 
-create or replace function count_links() returns trigger language plpgsql as $$ begin
-    update hosts set links = links + new.links - old.links where host = new.host;
-    return null;
-end $$;
-create or replace trigger page_linked after update of links on pages for each row
-    when (old.links <> new.links) execute function count_links();
-
-create or replace function count_visits() returns trigger language plpgsql as $$ begin
-    update pages t set visits = t.visits + 1, last_visit_at = greatest(t.last_visit_at, n.at),
-        gone = case n.outcome when 3 then 1 when 4 then t.gone else 0 end, changes = t.changes + (n.outcome = 1)::int,
-        last_change_at = case when n.outcome = 1 then greatest(t.last_change_at, n.at) else t.last_change_at end
-        from added n where t.page = n.page;
+create or replace function count_visits() returns trigger {_BY_KEY} as $$ begin
+    with visited as (
+        update pages t set visits = t.visits + 1, last_visit_at = greatest(t.last_visit_at, n.at),
+            gone = case n.outcome when 3 then 1 when 4 then t.gone else 0 end,
+            changes = t.changes + (n.outcome = 1)::int,
+            last_change_at = case when n.outcome = 1 then greatest(t.last_change_at, n.at) else t.last_change_at end
+            from added n where t.page = n.page returning t.host, n.outcome
+    )
+    update hosts t set {_ADDED} from (select host, {_COUNTED} from visited group by host) s where t.host = s.host;
     update cycles t set {_ADDED} from (select cycle, {_COUNTED} from added group by cycle) s where t.cycle = s.cycle;
-    update hosts t set {_ADDED} from
-        (select host, {_COUNTED} from added join pages using (page) group by host) s where t.host = s.host;
     return null;
 end $$;
 create or replace trigger visit_added after insert on visits referencing new table as added

@@ -124,6 +124,7 @@ class ClustersExperiment:
     name: str
     pages: int
     domains: dict[str, int] = field(default_factory=dict)  # pages by top-level domain (Table 1)
+    lacking: tuple[str, ...] = ()  # what is not recorded, and what follows
     asked: list[Query] = field(default_factory=list)
     counts: dict[str, CrossValidation] = field(default_factory=dict)
     units: dict[str, list[IntArray]] = field(default_factory=dict)  # pages of every cluster (by seed), of every site

@@ -57,14 +57,15 @@ class ClustersReport(PaperReport[ClustersExperiment]):
         return tables.results(self.results, command, findings(self.results))
 
     def intro(self) -> list[str]:
-        """What was done, in one line."""
+        """What was done, in one line, and what the recording lacks."""
         protocol = self.results.protocol
         cycles = ", ".join(f"{cycle:g}" for cycle in protocol.cycles)
         budgets = ", ".join(tables.budget_word(budget) for budget in protocol.budgets)
         return [
             f"{self.results.name}: {self.results.pages:,} pages at the start; cycles of {cycles} d, "
             f"{protocol.warmup} of them for warm-up; {budgets} per cycle; {protocol.clusters} clusters; "
-            f"{len(self.results.asked)} queries; {protocol.repeats} seeds."
+            f"{len(self.results.asked)} queries; {protocol.repeats} seeds.",
+            *self.results.lacking,
         ]
 
     def cards(self) -> list[Card]:

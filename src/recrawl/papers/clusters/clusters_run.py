@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped,unused-ignore]
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.evaluate.crawl import crawl
@@ -25,6 +24,7 @@ from recrawl.evaluate.search.search_quality import Searcher, SearchQuality, qual
 from recrawl.evaluate.statistics import mean_of
 from recrawl.evaluate.work_engine import LOCAL, Shared, open_engine
 from recrawl.features.bisection import bisect
+from recrawl.features.one_thread import one_thread
 from recrawl.papers.base import domains_of
 from recrawl.papers.clusters.clusters_protocol import (
     CLS,
@@ -73,7 +73,7 @@ def run_experiment(
     protocol.check(recording)
     protocol = protocol.settled(recording)
     pages = int((recording.born <= recording.start).sum())
-    made = ClustersExperiment(protocol, recording.name, pages, domains_of(recording))
+    made = ClustersExperiment(protocol, recording.name, pages, domains_of(recording), lacking(recording))
     if "policies" in protocol.parts:
         made.asked = list(queries) if queries is not None else draw_queries(recording, protocol.queries, protocol.seed)
     pieces = [piece for part in PARTS if part in protocol.parts for piece in _pieces(part, protocol)]
@@ -87,6 +87,19 @@ def run_experiment(
         sites = recording.site[recording.born <= recording.start]
         made.units["site"] = [np.unique(sites, return_counts=True)[1]]
     return made
+
+
+def lacking(recording: Recording) -> tuple[str, ...]:
+    """Say what the recording lacks, and what follows for the features of its pages."""
+    has = recording.tables.has
+    lines = []
+    if not has("texts"):
+        lines.append("No texts are recorded: the words of a page are those of its first version, whatever is held.")
+    if not has("terms"):
+        lines.append("No words are recorded: pages are clustered without the words of their contents.")
+    if not recording.has_links:
+        lines.append("No links are recorded: PageRank and links to a page are unknown, and 0 for all pages.")
+    return tuple(lines)
 
 
 def _pieces(part: str, protocol: ClustersProtocol) -> list[Piece]:
@@ -157,7 +170,7 @@ class Bench:
 
     def run(self, piece: Piece) -> Any:
         """Run a piece; products of matrices in one thread, since their last digits depend on the number of threads."""
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread(openmp=False):
             return getattr(self, piece.part)(piece)
 
     @cached_property

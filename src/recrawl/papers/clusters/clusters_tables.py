@@ -174,6 +174,7 @@ def results(experiment: ClustersExperiment, command: str, found: Sequence[Findin
             "repeats": protocol.repeats, "confidence": 0.8, "folds": protocol.folds,
         },
         "domains": experiment.domains,
+        "lacking": experiment.lacking,
         "counts": {
             name: {"numbers": list(found.numbers), "score": [number(v) for v in found.curve], "elbow": found.best}
             for name, found in experiment.counts.items()

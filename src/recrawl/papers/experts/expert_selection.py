@@ -34,6 +34,7 @@ from recrawl.recording.recording import Recording
 from recrawl.see.words import BUCKETS
 
 METHODS = ("graph", "content", "cross-correlation", "dtw")
+NO_LINKS = "no links are recorded"
 CORRELATION, WARPING = 0, 1
 LEAST = 0.01  # weight of an expert chosen by warping
 WordIndex = tuple[IntArray, IntArray, FloatArray]  # pages by word, where each word's begin, zeros to work in
@@ -215,7 +216,7 @@ class Neighbours:
 
     def __init__(self, recording: Recording, pages: IntArray) -> None:
         self._day: npt.NDArray[np.float64] = np.empty((0, 2))
-        self.kind = "no links are recorded"
+        self.kind = NO_LINKS
         self._ends = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
         self._target = np.empty(0, dtype=np.int64)
         self.pages = len(pages)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.base import Finding
+from recrawl.papers.experts.expert_selection import NO_LINKS
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
 from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
 from recrawl.report.table import Table, with_interval
@@ -127,7 +129,7 @@ def findings(outcome: TrialOutcome) -> list[Finding]:
     content, related, combine, select = (
         "Does content help?", "Do related pages help?", "How to combine experts?", "How to select experts?"
     )  # fmt: skip
-    return [
+    found = [
         _greater(content, "content helps: 2D beats the 1D draw", a[OWN], a[DRAW]),
         _greater(content, "2D beats the more frequent outcome (not in the paper)", a[OWN], a[MAJORITY]),
         _greater(related, "related pages help: 3D beats 2D", a[MULTIPLE], a[OWN]),
@@ -138,6 +140,9 @@ def findings(outcome: TrialOutcome) -> list[Finding]:
         _equal(select, "cross-correlation and DTW do not differ", s["cross-correlation"], s["dtw"]),
         *(_greater(select, f"experts by {name} beat 2D", s[name], a[OWN]) for name in SELECTIONS),
     ]
+    if outcome.by_links != NO_LINKS:
+        return found
+    return [replace(f, verdict="too small to judge", evidence=NO_LINKS) if "graph" in f.claim else f for f in found]
 
 
 def _greater(question: str, claim: str, a: FloatArray, b: FloatArray) -> Finding:

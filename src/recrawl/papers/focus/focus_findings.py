@@ -20,6 +20,7 @@ def findings(result: TopicResult) -> list[Finding]:
     found = [] if result.cross else [_community(result), _other_scores(result)]
     found += [_harvest(result, size) for size in range(len(result.sizes))]
     found += [_cohesion(result, kind, size) for kind in ("community", "overall") for size in (0, -1)]
+    found += [_growth(result, kind) for kind in ("community", "overall")]
     found += [_nearer(result, "mean"), _nearer(result, "maximum")]
     if len(result.evolutions) > 1:
         found.append(_evolutions(result))
@@ -64,6 +65,35 @@ def _cohesion(result: TopicResult, kind: str, size: int) -> Finding:
     claim = f"{_who(result)} have a higher {kind} cohesiveness at {result.sizes[size]:,} pages (Fig {figure[kind]})"
     seen = f"{mine.mean():.2f} against {other.mean():.2f} links into the community (p = {test.p:.2g})"
     return _guard(result, Finding.tested(WHERE_TO, claim, test, seen), size)
+
+
+def _growth(result: TopicResult, kind: str) -> Finding:
+    """Figs 5 and 6: on the sparse topic cohesiveness falls as the crawl grows; Figs 7 and 8: on the other it rises."""
+    short, _ = _pooled(result, f"{kind} cohesiveness", 0)
+    long, _ = _pooled(result, f"{kind} cohesiveness", -1)
+    test = paired_test(long, short)
+    figure = ("5", "7") if kind == "community" else ("6", "8")
+    course, sign = ("rises", 1) if result.cross else ("falls", -1)
+    claim = f"the {kind} cohesiveness of {_who(result)} {course} with the crawl (Fig {figure[result.cross]})"
+    seen = (
+        f"{short.mean():.2f} at {result.sizes[0]:,} pages, {long.mean():.2f} at {result.sizes[-1]:,} (p = {test.p:.2g})"
+    )
+    return _guard(result, Finding.tested(WHERE_TO, claim, test, seen, sign=sign), -1)
+
+
+def across(first: TopicResult, other: TopicResult) -> Finding:
+    """Fig 4 beside Fig 3: all strategies find more of the second, popular topic than of the first, sparse one."""
+    claim = f"all strategies have a higher harvest on {other.name} than on {first.name} at the first length (Figs 3, 4)"
+    seen, won = [], 0
+    for which in (1, 0):
+        mine, theirs = _pooled(first, "harvest", 0)[which], _pooled(other, "harvest", 0)[which]
+        test = paired_test(theirs, mine)
+        won += test.significant and test.difference > 0
+        name = BEST_FIRST.name if which else "the best evolved"
+        seen.append(f"{name} {theirs.mean():.3f} against {mine.mean():.3f} (p = {test.p:.2g})")
+    finding = Finding(MORE, claim, "yes" if won == 2 else "in part" if won else "no", "; ".join(seen))
+    small = first.too_small() or other.too_small() or first.too_long(0) or other.too_long(0)
+    return replace(finding, verdict="too small to judge") if small else finding
 
 
 def _nearer(result: TopicResult, what: str) -> Finding:

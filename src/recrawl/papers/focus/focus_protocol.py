@@ -47,7 +47,8 @@ class FocusPlan:
     seed_sets: tuple[int, ...] = (250, 50)
     runs: int = 15
     settings: GeneticSettings = field(default_factory=GeneticSettings)
-    best: int = 3
+    best: int = 3  # as in Table 1 and the figures; section 3.1 has "five best individuals" tested
+    vocabulary: str = "all"  # what the classifier reads, see `focus.topic`
     options: bool = True  # evolve with each of the paper's ideas for future work, too
     levels: int = LEVELS  # generations of ancestors with a score (k)
     evolutions: int = 1  # with seeds of their own; the first is the one that is shown
@@ -153,7 +154,7 @@ def run(
         raise InputError("a topic is named twice")
     found: list[TopicResult] = []
     for spec in topics:
-        mission = Mission.learn(web, spec, seed=plan.seed, jobs=jobs)
+        mission = Mission.learn(web, spec, seed=plan.seed, jobs=jobs, vocabulary=plan.vocabulary)
         found.append(run_topic(mission, plan, found[0] if found else None, advance, engine))
     return found
 

@@ -14,7 +14,7 @@ from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 from recrawl.papers.base import Figures, Finding, PaperReport
-from recrawl.papers.focus.focus_findings import findings
+from recrawl.papers.focus.focus_findings import across, findings
 from recrawl.papers.focus.focus_measures import MEASURES
 from recrawl.papers.focus.focus_plots import PLOTS
 from recrawl.papers.focus.focus_protocol import FocusTrial, TopicResult, weight_rows, with_topic
@@ -232,8 +232,14 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
         return [card(result) for result in self.results]
 
     def findings(self) -> Mapping[str, Sequence[Finding]]:
-        """By topic, over all sets of seeds."""
-        return {result.name: findings(result) for result in self.results}
+        """By topic, over all sets of seeds, and the first topic beside each other one."""
+        by_topic: dict[str, Sequence[Finding]] = {result.name: findings(result) for result in self.results}
+        between = self._between()
+        return {**by_topic, "the topics": between} if between else by_topic
+
+    def _between(self) -> list[Finding]:
+        first, *others = self.results
+        return [across(first, other) for other in others]
 
     def sections(self, figures: Figures) -> list[Section]:
         """Topic by topic: the classifier, Table 1 and Figs 3 to 10."""
@@ -241,7 +247,9 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
 
     def to_dict(self, command: str) -> dict[str, Any]:
         """Everything measured."""
-        return {"experiment": "focus", "command": command, "topics": [_topic_json(result) for result in self.results]}
+        topics = [_topic_json(result) for result in self.results]
+        between = [finding.to_dict() for finding in self._between()]
+        return {"experiment": "focus", "command": command, "topics": topics, "findings": between}
 
 
 def _remarks(result: TopicResult) -> list[str]:

@@ -24,6 +24,9 @@ TOTAL, CHOICE, CYCLES, FITNESS_QUESTION = (
     "Cycle by cycle",
     "Is NDCG the better fitness function?",
 )
+FORMULAS = "What do the formulas read?"
+ESTIMATORS = {"CG", "NAD", "SAD", "AAD", "GAD"}
+CG_GAIN = {"ChangeRate": "7.4", "NDCG": "5.8"}
 SETTLED = 6  # "after the 6th cycle, our solution remains the best one"
 FEW = 2  # cycles in which the ways to choose may differ: "tied for almost all days"
 
@@ -36,7 +39,8 @@ def against(experiment: Gp4cExperiment, method: str | Variant, rival: str | Vari
 
 def findings(experiment: Gp4cExperiment) -> list[Finding]:
     """Check every claim of section 5.3; a run that is too small judges none."""
-    found = [*_totals(experiment), *_choices(experiment), *_by_cycle(experiment), *_fitness(experiment)]
+    found = [*_totals(experiment), *_formulas(experiment), *_choices(experiment)]
+    found += [*_by_cycle(experiment), *_fitness(experiment)]
     return [replace(f, verdict="too small to judge") for f in found] if experiment.too_small() else found
 
 
@@ -55,12 +59,13 @@ def _totals(experiment: Gp4cExperiment) -> list[Finding]:
             test = against(experiment, variants["basic"], "nad", measure)
             claim = f"GP4C Basic and NAD are tied in {measure.spec}"
             found.append(Finding(TOTAL, claim, "no" if test.significant else "yes", _seen(test)))
+            test = against(experiment, variants["basic"], PAPERS_CG, measure)
+            claim = f"GP4C Basic beats CG, which reads the same terminals, in {measure.spec} ({CG_GAIN[measure.spec]}%)"
+            found.append(Finding.tested(TOTAL, claim, test, _gain(experiment, test, PAPERS_CG, measure) + _seen(test)))
         if "all" in variants:
             test = against(experiment, variants["all"], "nad", measure)
             claim = f"GP4C All beats NAD in {measure.spec} ({'1.3' if measure == MEASURES[0] else '1.8'}%)"
-            base = experiment.summary("nad", measure).mean
-            gain = f"{100 * test.difference / base:+.2f}%, " if base else ""
-            found.append(Finding.tested(TOTAL, claim, test, gain + _seen(test)))
+            found.append(Finding.tested(TOTAL, claim, test, _gain(experiment, test, "nad", measure) + _seen(test)))
         found.append(_best_baseline(experiment, measure))
     most = [name for name in PAPERS_BASELINES if name not in ("nad", "tx")]
     claim = "t * X has a higher ChangeRate than most baselines"
@@ -84,6 +89,11 @@ def _beats_all(
     return Finding(TOTAL, claim, verdict, f"{len(won)} of {len(rivals)}: {shown}")
 
 
+def _gain(experiment: Gp4cExperiment, test: PairedTest, rival: str, measure: Measure) -> str:
+    base = experiment.summary(rival, measure).mean
+    return f"{100 * test.difference / base:+.2f}%, " if base else ""
+
+
 def _best_baseline(experiment: Gp4cExperiment, measure: Measure) -> Finding:
     means = {name: experiment.summary(name, measure).mean for name in PAPERS_BASELINES}
     order = sorted(means, key=lambda name: -means[name])
@@ -91,6 +101,27 @@ def _best_baseline(experiment: Gp4cExperiment, measure: Measure) -> Finding:
     test = against(experiment, "nad", rival, measure)
     claim = f"NAD is the best baseline in {measure.spec}, CG and AAD follow"
     return Finding.tested("Which estimator is best?", claim, test, f"{' > '.join(order)}; NAD to {rival} {_seen(test)}")
+
+
+def _formulas(experiment: Gp4cExperiment) -> list[Finding]:
+    """Table 4: what the chosen formulas read."""
+    found = []
+    for terminals in experiment.protocol.terminals:
+        chosen = [c.formula for f in experiment.protocol.fitness for c in experiment.chosen(Variant(terminals, f))]
+        read = [set(formula.terminals) for formula in chosen]
+        if terminals == "basic":
+            uses = {name: sum(name in names for names in read) for name in ("t", "X", "n")}
+            claim = "the best formulas of GP4C Basic read t and X, few of them n (10, 10 and 3 of 10 in Table 4)"
+            holds = min(uses["t"], uses["X"]) > len(read) / 2 and uses["n"] < min(uses["t"], uses["X"])
+            seen = ", ".join(f"{name} in {count}" for name, count in uses.items())
+        elif terminals == "all":
+            several = sum(len(names & ESTIMATORS) > 1 for names in read)
+            claim = "most of the best formulas of GP4C All combine several estimators (6 of 10 in Table 4)"
+            holds, seen = several > len(read) / 2, f"{several}"
+        else:
+            continue
+        found.append(Finding(FORMULAS, claim, "yes" if holds else "no", f"{seen} of {len(read)}"))
+    return found
 
 
 def _choices(experiment: Gp4cExperiment) -> list[Finding]:
@@ -139,7 +170,9 @@ def _by_cycle(experiment: Gp4cExperiment) -> list[Finding]:
         claim = f"{measure.spec} rises with the pages that change in a cycle (r = {CORRELATIONS[measure.spec]:+.2f})"
         known = "yes" if r > 0 else "no"
         later, _ = correlation(experiment, variant, measure, skip=2)
-        seen = f"r = {r:+.2f} (p = {p:.2g}); without the first two judged cycles {later:+.2f}"
+        others = [correlation(experiment, name, measure)[0] for name in ("nad", "sad", "aad", "gad", PAPERS_CG)]
+        seen = f"r = {r:+.2f} (p = {p:.2g}); without the first two judged cycles {later:+.2f}; "
+        seen += f"of the estimators {min(others):+.2f} to {max(others):+.2f} (the paper: similar)"
         found.append(Finding(CYCLES, claim, known if p < 0.05 else "too small to judge", seen))
     for fitness in FITNESS:
         variant = Variant(experiment.protocol.terminals[-1], fitness)

@@ -10,7 +10,7 @@ import numpy as np
 from recrawl.evaluate.statistics import paired_test
 from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.outlinks.outlinks_models import Scores
-from recrawl.papers.outlinks.outlinks_protocol import OutlinksExperiment
+from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 
 FEWEST = 20  # test pages with new links, below which nothing is judged
 TEXT, HISTORY, RANKING = "What do static features tell?", "Does history help?", "How to rank pages?"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,13 +29,14 @@ from recrawl.papers.outlinks.outlinks_training import (
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, around, features, look_around, mean_back
 
 if TYPE_CHECKING:
-    from recrawl.papers.outlinks.outlinks_protocol import OutlinkData, Split
+    from recrawl.papers.outlinks.outlinks_protocol import OutlinkData, OutlinksProtocol
 
 STATIC_SETS = {"SP": ("SP",), "SPsem": ("SP", "SPsem"), "SP+SN": ("SP", "SN"), "SPsem+SN": ("SP", "SPsem", "SN")}
 ALL = ("SP", "SPsem", "SN", "DP", "DN")
 LOOKED_AT = 4_000  # test pages that importances are measured on
 SHUFFLES = 3
 TOP = 0.05
+ALWAYS_0, BEFORE = "always 0", "NNL-Pr"  # what learners are compared with
 
 
 @dataclass(frozen=True)
@@ -88,56 +89,72 @@ def _nan_mean(values: Sequence[float]) -> float:
     return float(np.mean(known)) if known else float("nan")
 
 
-def _scores(name: str, found: Sequence[dict[str, float]], models: Sequence[Tuned] = ()) -> Scores:
-    options = {
-        learner: [model.options[learner] for model in models] for learner in (models[0].options if models else ())
-    }
-    repeats = {key: [values[key] for values in found] for key in found[0]}
-    return Scores(name, repeats, tuple(model.model.learner for model in models), options)
+@dataclass(frozen=True)
+class Fit:
+    """How well one model of one repetition predicts its test pages."""
+
+    values: dict[str, float]
+    learner: str = ""
+    options: dict[str, Options] = field(default_factory=dict)
+
+
+def scores_of(name: str, fits: Sequence[Fit]) -> Scores:
+    """Put the repetitions together."""
+    repeats = {key: [fit.values[key] for fit in fits] for key in fits[0].values}
+    options = {learner: [fit.options[learner] for fit in fits] for learner in fits[0].options}
+    return Scores(name, repeats, tuple(fit.learner for fit in fits if fit.learner), options)
 
 
 # -- section 6 --------------------------------------------------------------------------------------------------------
 
 
-def static_sets(ground: OutlinkData, where: str) -> list[Scores]:
-    """Predict the link change rate from static features (Figs 9 and 10), the baseline of always 0 last."""
-    target, out = ground.targets[where].lcr, []
-    for name, sets in STATIC_SETS.items():
-        table = FeatureTable(ground, features(sets, 0), len(ground.crawls) - 1, semantic="SPsem" in sets)
-        models = [number(ground, split, table, target, REGRESSORS, at) for at, split in enumerate(ground.splits())]
-        found = [errors(target[s.test], m.predict(table[s.test])) for s, m in zip(ground.splits(), models, strict=True)]
-        out.append(_scores(name, found, models))
-    zero = [errors(target[s.test], np.zeros(len(s.test))) for s in ground.splits()]
-    return [*out, _scores("always 0", zero)]
+def static_fit(ground: OutlinkData, where: str, name: str, repeat: int) -> Fit:
+    """Predict the link change rate from a set of static features (Figs 9 and 10), or as always 0."""
+    target, split = ground.targets[where].lcr, ground.splits()[repeat]
+    if name == ALWAYS_0:
+        return Fit(errors(target[split.test], np.zeros(len(split.test))))
+    table = _static_table(ground, name)
+    model = number(ground, split, table, target, REGRESSORS, repeat)
+    return Fit(errors(target[split.test], model.predict(table[split.test])), model.model.learner, model.options)
 
 
-def by_history(ground: OutlinkData, where: str) -> list[Scores]:
-    """Predict the presence of new links with more and more history (Fig 12, Table 3), NNL-Pr last."""
-    target, crawl = ground.targets[where].nl, len(ground.crawls) - 2
-    out = []
-    for history in sorted(set(ground.protocol.histories)):
-        sets = ALL if history else ("SP", "SPsem", "SN")
-        table = FeatureTable(ground, features(sets, history), crawl, semantic=True, history=history)
-        models = [chance(ground, split, table, target, CLASSIFIERS, at) for at, split in enumerate(ground.splits())]
-        found = [
-            class_scores(target[s.test], m.predict(table[s.test]) > 0.5)
-            for s, m in zip(ground.splits(), models, strict=True)
-        ]
-        out.append(_scores(f"history {history}", found, models))
-    before = NEW[where].value(ground.crawls, crawl) > 0
-    return [*out, _scores("NNL-Pr", [class_scores(target[s.test], before[s.test]) for s in ground.splits()])]
+def history_fit(ground: OutlinkData, where: str, name: str, repeat: int) -> Fit:
+    """Predict the presence of new links with so much history (Fig 12, Table 3), or as before (NNL-Pr)."""
+    target, split, crawl = ground.targets[where].nl, ground.splits()[repeat], len(ground.crawls) - 2
+    if name == BEFORE:
+        before = NEW[where].value(ground.crawls, crawl) > 0
+        return Fit(class_scores(target[split.test], before[split.test]))
+    history = int(name)
+    table = _history_table(ground, ALL if history else ("SP", "SPsem", "SN"), history)
+    model = chance(ground, split, table, target, CLASSIFIERS, repeat)
+    found = class_scores(target[split.test], model.predict(table[split.test]) > 0.5)
+    return Fit(found, model.model.learner, model.options)
+
+
+def _static_table(ground: OutlinkData, name: str) -> FeatureTable:
+    sets, crawl = STATIC_SETS[name], len(ground.crawls) - 1
+    return ground.shelf.table(
+        ("static", name), lambda: FeatureTable(ground, features(sets, 0), crawl, semantic="SPsem" in sets)
+    )
+
+
+def _history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> FeatureTable:
+    crawl = len(ground.crawls) - 2
+    return ground.shelf.table(
+        ("history", *sets, history),
+        lambda: FeatureTable(ground, features(sets, history), crawl, semantic=True, history=history),
+    )
 
 
 def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10) -> Importances:
     """Shuffle one feature after the other: of the static model of LCR (Fig 11), of NL with all history (Fig 13)."""
     split = ground.splits()[0]
     if static:
-        table = FeatureTable(ground, features(("SP", "SN"), 0), len(ground.crawls) - 1)
+        table = _static_table(ground, "SP+SN")
         target = ground.targets[where].lcr
         model = number(ground, split, table, target, REGRESSORS, 0)
         return _importances(ground, table, split.test, model, "R2", lambda t, p: r_squared(target[t], p), most, where)
-    history = max(ground.protocol.histories)
-    table = FeatureTable(ground, features(ALL, history), len(ground.crawls) - 2, semantic=True, history=history)
+    table = _history_table(ground, ALL, max(ground.protocol.histories))
     present = ground.targets[where].nl
     model = chance(ground, split, table, present, CLASSIFIERS, 0)
 
@@ -180,76 +197,91 @@ def _importances(
 # -- section 7 --------------------------------------------------------------------------------------------------------
 
 
-def rankings(ground: OutlinkData, where: str) -> list[LinkRanking]:
-    """Rank the test pages by every prediction and baseline (Table 4; Figs 14 and 15)."""
-    targets = ground.targets[where]
+class Ranked(NamedTuple):
+    """A ranking of one repetition's test pages."""
+
+    scores: dict[str, float]  # Spearman's rho with each target, and the share found
+    curve: FloatArray
+
+
+def ranked(ground: OutlinkData, where: str, model: str, repeat: int) -> dict[str, Ranked]:
+    """Rank the test pages of a repetition by one model or by the baselines (Table 4; Figs 14 and 15)."""
+    targets, test, draw = ground.targets[where], ground.splits()[repeat].test, ground.protocol.seed
     truth = {"LCR": targets.lcr, "NL": targets.nl.astype(np.float64), "NNL": targets.nnl}
-    tables = _tables(ground, where)
-    found: dict[str, list[tuple[dict[str, float], FloatArray]]] = {}
-    draw = ground.protocol.seed
-    for repeat, split in enumerate(ground.splits()):
-        test = split.test
-        for name, score in _predictions(ground, where, tables, split, repeat).items():
-            rho = {target: spearman(values[test], score) for target, values in truth.items()}
-            curve = precision_curve(targets.nnl[test], score, seed=draw + repeat)
-            rho["found"] = share_found(targets.nnl[test], score, TOP, seed=draw + repeat)
-            found.setdefault(name, []).append((rho, curve))
+    out = {}
+    for name, score in _predictions(ground, where, model, repeat).items():
+        scores = {target: spearman(values[test], score) for target, values in truth.items()}
+        scores["found"] = share_found(targets.nnl[test], score, TOP, seed=draw + repeat)
+        out[name] = Ranked(scores, precision_curve(targets.nnl[test], score, seed=draw + repeat))
+    return out
+
+
+def rankings(repeats: Sequence[dict[str, Ranked]]) -> list[LinkRanking]:
+    """Put the repetitions together, in the order of the table."""
     out = []
-    for name, repeats in found.items():
+    for name in (name for name in RANKED if name in repeats[0]):
         kind = "baseline" if name in BASELINES else "lbla" if name.endswith("LBLA") else "prediction"
-        curve = np.mean([drawn for _, drawn in repeats], axis=0)
-        each = {key: [scores[key] for scores, _ in repeats] for key in repeats[0][0]}
-        each["area"] = [area(drawn) for _, drawn in repeats]
-        rho = {target: _nan_mean(each[target]) for target in truth}
+        own = [found[name] for found in repeats]
+        curve = np.mean([each.curve for each in own], axis=0)
+        each = {key: [drawn.scores[key] for drawn in own] for key in own[0].scores}
+        each["area"] = [area(drawn.curve) for drawn in own]
+        rho = {target: _nan_mean(each[target]) for target in ("LCR", "NL", "NNL")}
         out.append(LinkRanking(name, kind, rho, curve, area(curve), _nan_mean(each["found"]), each))
     return out
 
 
 BASELINES = ("NNL-Av", "NNL-Pr", "CCR", "random")
+MODELS = {  # of the rankings: target, table, learner
+    "LCR-ET LBLA": ("lcr", "lcr lbla", "extratrees"),
+    "LCR-ET": ("lcr", "lcr", "extratrees"),
+    "PNL-ET LBLA": ("nl", "lbla", "extratrees"),
+    "PNL-ET": ("nl", "all", "extratrees"),
+    "NNL-NGB": ("nnl", "all", "ngboost"),
+    "NNL-NGB LBLA": ("nnl", "lbla", "ngboost"),
+    "NNL-Poisson": ("nnl", "all", "poisson"),
+    "NNL-Poisson LBLA": ("nnl", "lbla", "poisson"),
+    "NNL-ET LBLA": ("nnl", "lbla", "extratrees"),
+    "NNL-ET": ("nnl", "all", "extratrees"),
+}
+_CLASS = {"PNL-ET LBLA": "NL-ET LBLA", "PNL-ET": "NL-ET"}  # whose chance above one half is a ranking, too
+RANKED = tuple(each for name in MODELS for each in ([_CLASS[name], name] if name in _CLASS else [name])) + BASELINES
 
 
-def _tables(ground: OutlinkData, where: str) -> dict[str, FeatureTable]:
-    """Return the features of each sort of model: all and LBLA, to forecast and to infer the link change rate."""
+def ranking_models(protocol: OutlinksProtocol) -> list[str]:
+    """Return the models that pages are ranked by, those that share features next to each other; baselines last."""
+    natural = has_ngboost() if protocol.natural is None else protocol.natural
+    chosen = [name for name, (_, _, learner) in MODELS.items() if natural or learner != "ngboost"]
+    return [*sorted(chosen, key=lambda name: MODELS[name][1]), ""]
+
+
+def _ranking_table(ground: OutlinkData, where: str, name: str) -> FeatureTable:
+    """Return the features of a sort of model: all and LBLA, to forecast and to infer the link change rate."""
     history = max(ground.protocol.histories)
     before, last = len(ground.crawls) - 2, len(ground.crawls) - 1
-    return {
-        "all": FeatureTable(ground, features(ALL, history), before, semantic=True, history=history),
-        "lbla": FeatureTable(ground, features(("LBLA",), history, (where,)), before),
-        "lcr": FeatureTable(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
-        "lcr lbla": FeatureTable(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
+    if name == "all":
+        return _history_table(ground, ALL, history)
+    makes = {
+        "lbla": lambda: FeatureTable(ground, features(("LBLA",), history, (where,)), before),
+        "lcr": lambda: FeatureTable(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
+        "lcr lbla": lambda: FeatureTable(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
     }
+    return ground.shelf.table((name, where), makes[name])
 
 
-def _predictions(
-    ground: OutlinkData, where: str, tables: dict[str, FeatureTable], split: Split, repeat: int
-) -> dict[str, FloatArray]:
-    targets, test, before = ground.targets[where], split.test, len(ground.crawls) - 2
-
-    def value(table: str, target: FloatArray, learner: str) -> FloatArray:
-        return number(ground, split, tables[table], target, (learner,), repeat).predict(tables[table][test])
-
-    def present(table: str) -> FloatArray:
-        return chance(ground, split, tables[table], targets.nl, ("extratrees",), repeat).predict(tables[table][test])
-
-    full, own = present("all"), present("lbla")
-    out = {
-        "LCR-ET LBLA": value("lcr lbla", targets.lcr, "extratrees"),
-        "LCR-ET": value("lcr", targets.lcr, "extratrees"),
-        "NL-ET LBLA": (own > 0.5).astype(np.float64),
-        "PNL-ET LBLA": own,
-        "NL-ET": (full > 0.5).astype(np.float64),
-        "PNL-ET": full,
-    }
-    natural = has_ngboost() if ground.protocol.natural is None else ground.protocol.natural
-    if natural:
-        out["NNL-NGB"] = value("all", targets.nnl, "ngboost")
-        out["NNL-NGB LBLA"] = value("lbla", targets.nnl, "ngboost")
-    out["NNL-Poisson"] = value("all", targets.nnl, "poisson")
-    out["NNL-Poisson LBLA"] = value("lbla", targets.nnl, "poisson")
-    out["NNL-ET LBLA"] = value("lbla", targets.nnl, "extratrees")
-    out["NNL-ET"] = value("all", targets.nnl, "extratrees")
-    out["NNL-Av"] = np.nan_to_num(mean_back(NEW[where]).value(ground.crawls, before)[test])
-    out["NNL-Pr"] = np.nan_to_num(NEW[where].value(ground.crawls, before)[test])
-    out["CCR"] = np.nan_to_num(CCR.value(ground.crawls, before)[test])
-    out["random"] = np.random.default_rng((ground.protocol.seed, repeat)).random(len(test))
-    return out
+def _predictions(ground: OutlinkData, where: str, model: str, repeat: int) -> dict[str, FloatArray]:
+    targets, split, before = ground.targets[where], ground.splits()[repeat], len(ground.crawls) - 2
+    test = split.test
+    if not model:
+        return {
+            "NNL-Av": np.nan_to_num(mean_back(NEW[where]).value(ground.crawls, before)[test]),
+            "NNL-Pr": np.nan_to_num(NEW[where].value(ground.crawls, before)[test]),
+            "CCR": np.nan_to_num(CCR.value(ground.crawls, before)[test]),
+            "random": np.random.default_rng((ground.protocol.seed, repeat)).random(len(test)),
+        }
+    target, name, learner = MODELS[model]
+    table = _ranking_table(ground, where, name)
+    if target == "nl":
+        found = chance(ground, split, table, targets.nl, (learner,), repeat).predict(table[test])
+        return {_CLASS[model]: (found > 0.5).astype(np.float64), model: found}
+    wanted = targets.lcr if target == "lcr" else targets.nnl
+    return {model: number(ground, split, table, wanted, (learner,), repeat).predict(table[test])}

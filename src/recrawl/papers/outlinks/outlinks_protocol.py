@@ -14,20 +14,17 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds
 from recrawl.errors import InputError
 from recrawl.features.newlinks import WHERE, Targets
-from recrawl.features.related import NEIGHBOURS, NONE, related
+from recrawl.features.related import NEIGHBOURS, NONE, Related, related
 from recrawl.features.semantic import SemanticSpace, merger, sentence_vectors
-from recrawl.papers.base import domains_of
-from recrawl.papers.outlinks import outlinks_models as models
 from recrawl.papers.outlinks.agreement import spearman
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
-from recrawl.papers.outlinks.outlinks_models import Importances, LinkRanking, Scores
-from recrawl.papers.outlinks.outlinks_statistics import Statistics, statistics
+from recrawl.papers.outlinks.outlinks_training import TableShelf
 from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, around
-from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 
 WEEK = 7.0
+Find = Callable[..., Related]  # of vectors, a number of neighbours and a seed
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,6 @@ class OutlinksProtocol:
     neighbours: int = NEIGHBOURS
     model: str = ""  # of sentence embedding; empty: TF-IDF and LSA
     natural: bool | None = None  # natural gradient boosting; None: where the package is there
-    jobs: int = 1
     seed: int = 0
     folds: int = 3  # of the cross-validation on the development set
     trusted_sites: tuple[str, ...] = ()  # that TrustRank starts from; none: all
@@ -88,6 +84,7 @@ class OutlinkData:
     targets: dict[str, Targets]  # of all pages
     protocol: OutlinksProtocol
     recall: float  # of the related pages
+    shelf: TableShelf = field(default_factory=TableShelf, repr=False, compare=False)
 
     @property
     def has_words(self) -> bool:
@@ -109,51 +106,8 @@ class OutlinkData:
         return made
 
 
-@dataclass(frozen=True)
-class OutlinksExperiment:
-    """Everything that was measured."""
-
-    name: str
-    ground: OutlinkData
-    statistics: Statistics
-    correlations: tuple[list[str], FloatArray]  # names of features, Spearman's rho (Fig 8)
-    static: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by feature set (Figs 9, 10)
-    static_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 11
-    history: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by history, NNL-Pr last (Fig 12)
-    history_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 13
-    rankings: dict[str, list[LinkRanking]] = field(default_factory=dict)  # where -> by method (Figs 14, 15)
-
-
-def run_experiment(recording: Recording, protocol: OutlinksProtocol, advance: Advance = silent) -> OutlinksExperiment:
-    """Run every part."""
-    protocol.check()
-    step = _steps(advance, 2 + 4 * len(WHERE))
-    ground = prepare(recording, protocol, step)
-    fixed = ground.crawls.recording
-    step("statistics")
-    made = OutlinksExperiment(
-        recording.name,
-        ground,
-        statistics(ground.crawls.new, fixed.page("path"), domains_of(fixed)),
-        correlations(ground.crawls),
-    )
-    for where in WHERE:
-        step(f"{where}: static features")
-        made.static[where] = models.static_sets(ground, where)
-        made.static_importance[where] = models.importances(ground, where, static=True)
-        step(f"{where}: history")
-        made.history[where] = models.by_history(ground, where)
-        step(f"{where}: importances")
-        made.history_importance[where] = models.importances(ground, where, static=False)
-        step(f"{where}: rankings")
-        made.rankings[where] = models.rankings(ground, where)
-    return made
-
-
-def prepare(
-    recording: Recording, protocol: OutlinksProtocol, say: Callable[[str], None] = lambda what: None
-) -> OutlinkData:
-    """Take the pages that live through all crawls, and find their vectors and related pages."""
+def prepare(recording: Recording, protocol: OutlinksProtocol, find: Find = related) -> OutlinkData:
+    """Take the pages that live through all crawls, and find their vectors and, by `find`, related pages."""
     end = recording.start + protocol.weeks * WEEK
     if end > recording.end + 1e-6:
         raise InputError(
@@ -162,15 +116,14 @@ def prepare(
     fixed = recording.window(recording.start, min(end, recording.end)).fixed()
     if len(fixed) < 40:
         raise InputError(f"{len(fixed)} pages live through all crawls; that is too few to learn from, take at least 40")
-    say("vectors and related pages")
     times = fixed.start + WEEK * np.arange(protocol.weeks + 1, dtype=np.float64)
-    crawls, recall = _crawls(fixed, times, protocol)
+    crawls, recall = _crawls(fixed, times, protocol, find)
     targets = {where: Targets.of(crawls.new[at]) for at, where in enumerate(WHERE)}
     draw = np.random.default_rng(protocol.seed).permutation(len(fixed))[: protocol.rows]
     return OutlinkData(crawls, np.sort(draw), targets, protocol, recall)
 
 
-def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol) -> tuple[Crawls, float]:
+def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol, find: Find) -> tuple[Crawls, float]:
     """Describe what the pages are about; related pages are found by the versions at the crawl before the last week."""
     space = None if protocol.model else SemanticSpace(recording, seed=protocol.seed)
     first = sentence_vectors(recording, protocol.model) if space is None else space.first()
@@ -181,7 +134,7 @@ def _crawls(recording: Recording, times: FloatArray, protocol: OutlinksProtocol)
     merge = merger(first, seed=protocol.seed)
     if texts is not None and texts.whole is not None:
         texts.merge = merge
-    near = related(known, protocol.neighbours, seed=protocol.seed)
+    near = find(known, protocol.neighbours, seed=protocol.seed)
     trust = protocol.trusted_sites
     crawls = Crawls(recording, times, related=near, vectors=merge(first), texts=texts, trusted_sites=trust)
     return crawls, near.recall
@@ -201,14 +154,3 @@ def correlations(crawls: Crawls, most: int = 20_000) -> tuple[list[str], FloatAr
 def _rho(first: FloatArray, second: FloatArray) -> float:
     known = ~np.isnan(first) & ~np.isnan(second)
     return spearman(first[known], second[known])
-
-
-def _steps(advance: Advance, total: int) -> Callable[[str], None]:
-    done = -1
-
-    def step(what: str) -> None:
-        nonlocal done
-        done += 1
-        advance(done, total, what)
-
-    return step

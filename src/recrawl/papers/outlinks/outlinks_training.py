@@ -7,7 +7,7 @@ trained on the whole training set. The test set has no part in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Rows = npt.NDArray[np.float32]
 REGRESSORS = ("histgb", "extratrees")  # that compete for numbers
 CLASSIFIERS = ("extratrees", "lightgbm")  # that compete for classes
+SHELVED = 3  # tables of features in memory
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,20 @@ class FeatureTable:
 
     def __getitem__(self, pages: PageIds) -> Rows:
         return self._full[pages]
+
+
+class TableShelf:
+    """The tables that were used last; the next piece of work is likely to use one of them."""
+
+    def __init__(self) -> None:
+        self._tables: dict[Hashable, FeatureTable] = {}
+
+    def table(self, key: Hashable, make: Callable[[], FeatureTable]) -> FeatureTable:
+        """Return the table of this key, or make it."""
+        self._tables[key] = found = self._tables.pop(key, None) or make()
+        if len(self._tables) > SHELVED:
+            self._tables.pop(next(iter(self._tables)))
+        return found
 
 
 def number(
@@ -89,12 +104,11 @@ def _tuned(
         options[learner] = choices[0]
         if len(choices) > 1 and len(split.develop) >= 4 * protocol.folds:
             found = cross_validate(
-                learner, table[split.develop], target[split.develop], choices, score, protocol.folds, repeat,
-                protocol.jobs,
-            )  # fmt: skip
+                learner, table[split.develop], target[split.develop], choices, score, protocol.folds, repeat
+            )
             options[learner], scores[learner] = found
     best = max(learners, key=lambda learner: (scores.get(learner, 0.0), -learners.index(learner)))
-    model = train(best, table[split.train], target[split.train], options[best], repeat, protocol.jobs)
+    model = train(best, table[split.train], target[split.train], options[best], repeat)
     return Tuned(model, scores, options)
 
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, PageIds
+from recrawl.columns import BoolArray, FloatArray, PageIds, longer
 from recrawl.errors import InputError
 from recrawl.features.bisection import Vectors
 from recrawl.features.pagerank import pagerank
 from recrawl.memory import Memory
-from recrawl.policies.clusters.urlwords import LARGEST, WordRanks, url_vectors
+from recrawl.policies.clusters.urlwords import DIMENSIONS, LARGEST, AddressWords, WordRanks
 
 DOMAINS = ("com", "edu", "gov", "org", "net", "mil")
 PLAIN = ("txt",)
@@ -61,13 +61,13 @@ class PageFeatures:
     which: str = "combined"
     word_clusters: int = 100
     seed: int = 0
-    _addresses: Vectors | None = field(default=None, init=False)
     _ranks: dict[str, WordRanks] = field(default_factory=dict, init=False)
     _scale: tuple[FloatArray, FloatArray] = field(default=(np.zeros(0), np.zeros(0)), init=False)  # mean, deviation
-    _kinds: FloatArray = field(default_factory=lambda: np.zeros((0, len(KINDS))), init=False)  # of every page
-    _known: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # when kinds were read
-    _met: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # when addresses were read
-    _learnt_from: PageIds | None = field(default=None, init=False)  # pages that tell how rare a word of an address is
+    _kinds: FloatArray = field(default_factory=lambda: np.zeros((0, len(KINDS))), init=False)  # of pages once asked for
+    _known: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # whose kinds were read
+    _words_of_urls: AddressWords | None = field(default=None, init=False)  # of the first pages
+    _addresses: Vectors = field(default_factory=lambda: np.zeros((0, DIMENSIONS), dtype=np.float32), init=False)
+    _met: BoolArray = field(default_factory=lambda: np.zeros(0, dtype=np.bool_), init=False)  # addresses read
     notes: tuple[str, ...] = field(default=(), init=False)
     _linkage: dict[str, FloatArray] = field(default_factory=dict, init=False)  # at the last clustering
 
@@ -105,8 +105,10 @@ class PageFeatures:
 
         copies = memory.copies
         self._put_ranks(memory, pages, out)
-        if _has_new(pages, self._known):
-            self._kinds, self._known = _kinds(memory), memory.known.copy()
+        self._known, self._kinds = longer(self._known, len(memory), 0), longer(self._kinds, len(memory), 0)
+        new = pages[~self._known[pages]]
+        if len(new):
+            self._kinds[new], self._known[new] = _kinds(memory, new), True
         for name, values in zip(KINDS, self._kinds.T, strict=True):
             put(name, values)
         put("change frequency", memory.changes / np.maximum(memory.n, 1))
@@ -156,17 +158,16 @@ class PageFeatures:
         return words
 
     def _url_vectors(self, memory: Memory, pages: PageIds) -> Vectors | None:
-        """Vectors of all addresses; the weights of words (IDF) are those of the first pages."""
+        """Vectors of the addresses of pages that were asked for; weights of words (IDF) are those of the first ones."""
         if memory.load_paths is None:
             return None
-        if self._learnt_from is None:
-            self._learnt_from = pages.copy()
-        if self._addresses is None or _has_new(pages, self._met):
-            paths = memory.load_paths()
-            learnt_from = np.zeros(len(memory), dtype=np.bool_)
-            learnt_from[self._learnt_from] = True
-            self._addresses = url_vectors((str(path) for path in paths[: len(memory)]), learnt_from)
-            self._met = memory.known.copy()
+        self._met, self._addresses = longer(self._met, len(memory), 0), longer(self._addresses, len(memory), 0)
+        new = pages[~self._met[pages]]
+        if len(new):
+            paths = [str(path) for path in memory.load_paths()[new]]
+            if self._words_of_urls is None:
+                self._words_of_urls = AddressWords(paths)
+            self._addresses[new], self._met[new] = self._words_of_urls.vectors(paths), True
         return self._addresses
 
 
@@ -198,11 +199,6 @@ def linkage_of(memory: Memory) -> dict[str, FloatArray]:
     return out
 
 
-def _has_new(pages: PageIds, known: BoolArray) -> bool:
-    """Whether one of the pages was not known then."""
-    return bool((pages >= len(known)).any()) or not known[pages].all()
-
-
 def _ranked(source: PageIds, target: PageIds, known: BoolArray) -> dict[str, FloatArray]:
     """Return PageRank and links to each page within the graph of the known pages; 0 for others."""
     among = known[target]
@@ -215,20 +211,20 @@ def _ranked(source: PageIds, target: PageIds, known: BoolArray) -> dict[str, Flo
     return {"PageRank": rank, "links to it": inlinks}
 
 
-def _kinds(memory: Memory) -> FloatArray:
+def _kinds(memory: Memory, pages: PageIds) -> FloatArray:
     """Return pages x KINDS: depth, and flags of the top-level domain and of the sort of file."""
-    out = np.zeros((len(memory), len(KINDS)))
+    out = np.zeros((len(pages), len(KINDS)))
     if memory.load_paths is not None:
-        out[:, 0] = [str(path).strip("/").count("/") for path in memory.load_paths()]
+        out[:, 0] = [str(path).strip("/").count("/") for path in memory.load_paths()[pages]]
     if memory.copies is None:
         return out
-    hosts, at = np.unique(memory.copies.hosts().astype(np.str_), return_inverse=True)
+    hosts, at = np.unique(memory.copies.hosts()[pages].astype(np.str_), return_inverse=True)
     last = np.array([host.rsplit(".", 1)[-1].lower() if "." in host else "" for host in hosts.tolist()])
     for domain in DOMAINS:
         out[:, KINDS.index(f".{domain}")] = np.asarray(last == domain)[at]
     endings = memory.copies.endings()
     if endings is not None:
-        ending = np.array([str(word).lower() for word in endings], dtype=np.str_)
+        ending = np.array([str(word).lower() for word in endings[pages]], dtype=np.str_)
         marked, plain = np.isin(ending, MARKED_UP), np.isin(ending, PLAIN)
         out[:, -3:] = np.stack([marked, plain, ~marked & ~plain], axis=1)
     return out

@@ -10,12 +10,12 @@ pages is about that of their TF-IDF vectors (Achlioptas 2003), and that needs no
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, grown
+from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.features.bisection import Vectors, bisect, nearest
 from recrawl.features.semantic import unit
 from recrawl.hashing import mix
@@ -24,29 +24,39 @@ from recrawl.see.words import split_words
 DIMENSIONS = 64
 
 
-def url_vectors(addresses: Iterable[str], learnt_from: BoolArray) -> Vectors:
-    """Return pages x 64; an address without words has the zero vector."""
-    indptr, found = [0], list[str]()
-    for address in addresses:
-        found += dict.fromkeys(split_words(address))
-        indptr.append(len(found))
-    if not found:
-        return np.zeros((len(indptr) - 1, DIMENSIONS), dtype=np.float32)
+class AddressWords:
+    """The words of some addresses and how rare they are there; gives the vectors of any addresses."""
+
+    def __init__(self, learnt_from: Iterable[str]) -> None:
+        counts, words = _counted(learnt_from)
+        self._pages = counts.shape[0]
+        self._frequency = dict(zip(words, np.bincount(counts.indices, minlength=len(words)).tolist(), strict=True))
+
+    def vectors(self, addresses: Iterable[str]) -> Vectors:
+        """Return pages x 64; an address without words has the zero vector."""
+        counts, words = _counted(addresses)
+        if not words:
+            return np.zeros((counts.shape[0], DIMENSIONS), dtype=np.float32)
+        frequency = np.array([self._frequency.get(word, 0) for word in words])
+        weight: FloatArray = 1.0 + np.log((1.0 + self._pages) / (1.0 + frequency))
+        return unit(counts @ (_signs(words) * weight[:, None].astype(np.float32)))
+
+
+def _counted(addresses: Iterable[str]) -> tuple[Any, list[str]]:
+    """Return pages x words, sparse, and the words; a word counts once per address."""
     from scipy.sparse import csr_matrix
 
-    words, column = np.unique(np.array(found, dtype=np.str_), return_inverse=True)
-    ones = np.ones(len(found), dtype=np.float32)
-    counts = csr_matrix((ones, column, np.array(indptr)), shape=(len(indptr) - 1, len(words)))
-    known = counts[np.flatnonzero(learnt_from)]
-    frequency = np.bincount(known.indices, minlength=len(words))
-    weight: FloatArray = 1.0 + np.log((1.0 + known.shape[0]) / (1.0 + frequency))
-    directions = _signs(words) * weight[:, None].astype(np.float32)
-    return unit(counts @ directions)
+    indptr, column, number = [0], list[int](), dict[str, int]()
+    for address in addresses:
+        column += [number.setdefault(word, len(number)) for word in dict.fromkeys(split_words(address))]
+        indptr.append(len(column))
+    ones = np.ones(len(column), dtype=np.float32)
+    return csr_matrix((ones, column, indptr), shape=(len(indptr) - 1, len(number))), list(number)
 
 
-def _signs(words: npt.NDArray[np.str_]) -> Vectors:
+def _signs(words: Sequence[str]) -> Vectors:
     """Return words x 64 signs from the bits of a hash."""
-    key = mix(np.array([zlib.crc32(word.encode()) for word in words.tolist()], dtype=np.uint64), 0)
+    key = mix(np.array([zlib.crc32(word.encode()) for word in words], dtype=np.uint64), 0)
     bits = (key[:, None] >> np.arange(DIMENSIONS, dtype=np.uint64)) & np.uint64(1)
     return np.asarray(2.0 * bits - 1.0, dtype=np.float32)
 

@@ -15,6 +15,8 @@ from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, grown, uni
 from recrawl.memory import Memory
 from recrawl.policies.learned import evidence
 from recrawl.policies.learned import page_history as history
+from recrawl.policies.learned.base_model import BaseModel
+from recrawl.policies.learned.calibration import Calibration, logit
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.explain import Cause, causes_of, effects_of
 from recrawl.policies.learned.hazard import Hazard, Rows
@@ -29,17 +31,18 @@ AT_ONCE = 200_000  # pages described at a time, which bounds the memory
 WARM = 0.6  # of all pages: a round of so many is a warm-up
 WARM_ROWS = 30_000  # kept of a warm-up, changes apart
 WARM_CHUNKS = 10  # a warm-up is learnt from as if it had been made in so many rounds
+DOUBT = 3.0  # cycles after which the crawl's own trees have half of the weight that they earn beside a base model
 EARLY = 6  # first cycles, in each of which the model is trained anew: most of its data is the warm-up
 
 
 class Belief:
     """The chance of a change of every page, with its history, groups, prior and model."""
 
-    def __init__(self, seed: int, every: int, *, trees: bool = True) -> None:
-        """Start with nothing known; the model is trained every so many cycles, without `trees` never."""
+    def __init__(self, seed: int, every: int, *, trees: bool = True, base: BaseModel | None = None) -> None:
+        """Start from the base model; trees are trained every so many cycles, without `trees` never."""
         self.places, self.history, self.evidence = Places(), History(), Evidence()
-        self.prior = Prior()
-        self.hazard = Hazard(FEATURES, seed)
+        self.prior, self.base = Prior(), base
+        self.hazard = Hazard(FEATURES, seed, calibration=Calibration(doubt=0.0 if base is None else DOUBT))
         self.links = LinkYield()
         self.every, self.trees = every, trees
         self.cycle = 0
@@ -108,12 +111,13 @@ class Belief:
             chance[part] = self.hazard.probability(*self.describe(part))
 
     def describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
-        """Return the features of these pages as they are known now, and the prior chance of a change."""
+        """Return the features of these pages as they are known now, and their chance without the crawl's trees."""
         rows = np.empty((len(pages), len(FEATURES)), dtype=np.float32)
         own = len(history.FEATURES)
         self.history.describe(pages, self.cycle, rows[:, :own])
         self.evidence.describe(pages, self.places.ids, self.cycle, rows[:, own:])
-        return rows, self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
+        prior = self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
+        return rows, prior if self.base is None else self.base.corrected(rows, prior)
 
     def links_of(self, pages: PageIds) -> FloatArray:
         """Return the new links that a change of each page is expected to bring."""
@@ -124,7 +128,9 @@ class Belief:
 
     def causes(self, page: int) -> tuple[float, float, tuple[Cause, ...]]:
         """Return the chance of a page with a copy, the same without the learnt part, and the causes."""
-        rows, prior = self.describe(np.array([page]))
+        one = np.array([page])
+        rows, known = self.describe(one)
+        prior = self.prior.chance(one, self.places, self.evidence, self.history, self.cycle)
         paths, trust = self._paths(), self.hazard.calibration
         effects = trust.slope * trust.trust * effects_of(self.hazard.model, rows)
         causes = causes_of(
@@ -134,8 +140,9 @@ class Belief:
             float(prior[0]),
             self.evidence.base,
             trust.slope,
+            float((logit(known) - logit(prior))[0]),
         )
-        return float(self.hazard.probability(rows, prior)[0]), float(prior[0]), causes
+        return float(self.hazard.probability(rows, known)[0]), float(prior[0]), causes
 
     # -- learning ---------------------------------------------------------------------------------------------------
 
@@ -179,4 +186,4 @@ class Belief:
         before = prior if expected is None else expected
         np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
         if expected is not None:
-            self.hazard.judge(rows, prior, changed, weight)
+            self.hazard.judge(rows, prior, changed, weight, self.cycle)

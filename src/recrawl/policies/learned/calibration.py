@@ -6,6 +6,9 @@ a, b and b w maximise the likelihood of the latest predictions, each made before
 normal prior around a = 0, b = w = 1 that is worth some visits (stacking, Wolpert 1992, with the logistic correction of
 Platt 1999). Trees that add nothing get a weight w near 0. w is capped at 1, because visited pages are selected for a
 high sum, which biases the regression towards the trees. a and b do not change the order.
+
+Where the prior is a good model already (base_model.py) the trees have to earn their weight: visits of one cycle are
+correlated, so after c cycles with predictions w is c / (c + doubt) of what these say.
 """
 
 from __future__ import annotations
@@ -31,10 +34,17 @@ class Calibration:
     shift: float = 0.0
     slope: float = 1.0
     trust: float = 1.0  # in the trees
+    doubt: float = 0.0  # cycles
+    _cycles: int = 0  # with predictions
+    _latest: int = -1
     _seen: list[tuple[FloatArray, FloatArray, BoolArray, FloatArray]] = field(default_factory=list)
 
-    def learn(self, prior: FloatArray, trees: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
+    def learn(
+        self, prior: FloatArray, trees: FloatArray, changed: BoolArray, weight: FloatArray, cycle: int = 0
+    ) -> None:
         """Keep the log-odds of the prior and of the trees, and the outcomes."""
+        self._cycles += cycle != self._latest
+        self._latest = cycle
         self._seen.append((logit(prior), trees, changed, weight))
         while sum(len(seen[0]) for seen in self._seen[1:]) > KEPT:
             self._seen.pop(0)
@@ -50,6 +60,7 @@ class Calibration:
         prior, trees, found, weight = (np.concatenate(column) for column in zip(*self._seen, strict=True))
         _, slope, part = _logistic(np.stack([np.ones_like(prior), prior, trees], axis=1), found, weight)
         trust = float(np.clip(part / slope, 0.0, 1.0)) if slope > 0.0 else 1.0
+        trust *= self._cycles / (self._cycles + self.doubt)
         shift, slope = _logistic(np.stack([np.ones_like(prior), prior + trust * trees], axis=1), found, weight)
         if np.isfinite([trust, shift, slope]).all():
             self.trust, self.shift, self.slope = trust, float(shift), float(np.clip(slope, *SLOPES))

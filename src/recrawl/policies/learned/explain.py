@@ -1,8 +1,8 @@
 """Explanation of a page's chance of change: a sum of readable causes in log-odds (Shapley values).
 
-The model is logit p = a + b (logit p0 + w trees), and the trees' part is the sum of the features' Shapley values
+The model is logit p = a + b (logit p0 + base + w trees), and the trees' part is the sum of the features' Shapley values
 (LightGBM's `pred_contrib`) and a constant, so each cause has an effect in log-odds and the effects add up. The prior is
-one cause among them: its log-odds less those of a page of which nothing is known.
+one cause among them, its log-odds less those of a page of which nothing is known, and the base model another.
 """
 
 from __future__ import annotations
@@ -59,10 +59,11 @@ def causes_of(
     prior: float,
     base: float,
     trust: float = 1.0,
+    taught: float = 0.0,
 ) -> tuple[Cause, ...]:
     """Return the largest causes in words; `groups` are the names of the page's groups, level by level.
 
-    `trust` is how far the prior is trusted, in log-odds.
+    `trust` is how far the prior is trusted, in log-odds; `taught` is what the base model adds to it.
     """
     causes = [
         Cause(words(name, values, groups), effect)
@@ -71,6 +72,8 @@ def causes_of(
     ]
     effect = trust * (_odds(prior) - _odds(base))
     causes.append(Cause(f"at the pace of its surroundings and its own past {prior:.0%}", effect))
+    if taught:
+        causes.append(Cause("by what other sites have taught about such pages", trust * taught))
     return tuple(sorted(causes, key=lambda cause: -abs(cause.effect))[:MOST])
 
 

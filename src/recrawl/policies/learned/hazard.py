@@ -1,6 +1,6 @@
 """Discrete-time hazard model: the chance that a page has changed since its last visit, learnt online.
 
-A Bayes prior p0 is there from the first cycle (prior.py). Gradient boosting (LightGBM) learns an
+A prior is there from the first cycle: p0 (prior.py), or p1 (base_model.py). Gradient boosting (LightGBM) learns an
 offset on its log-odds, and the outcomes of earlier predictions set the weight of that offset
 (calibration.py):
 
@@ -65,7 +65,7 @@ class Hazard:
                 self._train([row for row in self._rows if row[4] < latest], cycle)
                 for rows, prior, changed, weight, of in self._rows:
                     if of == latest:
-                        self.judge(rows, prior, changed, weight)
+                        self.judge(rows, prior, changed, weight, of)
             self._train(self._rows, cycle)
             self.calibration.fit()
         except Exception as error:
@@ -110,11 +110,11 @@ class Hazard:
         trees = self._trees(rows)
         return prior if trees is None else self.calibration.chance(prior, trees)
 
-    def judge(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray) -> None:
+    def judge(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray, cycle: int) -> None:
         """Keep predictions and outcomes of visits that the model was not trained on, for the next calibration."""
         trees = None if self.model is None else self._trees(rows)
         if trees is not None:
-            self.calibration.learn(prior, trees, changed, weight)
+            self.calibration.learn(prior, trees, changed, weight, cycle)
 
     def _trees(self, rows: Rows) -> FloatArray | None:
         """Return what the trees add to the log-odds; None if they fail."""

@@ -20,7 +20,8 @@ import numpy as np
 from recrawl.columns import FloatArray, PageIds, grown
 from recrawl.errors import InputError
 from recrawl.memory import Memory
-from recrawl.policies.learned.belief import Belief
+from recrawl.policies.learned.base_model import SHIPPED, read_base
+from recrawl.policies.learned.belief import FEATURES, Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.floor import Floor
 from recrawl.policies.learned.follow import neighbours, surprises
@@ -53,6 +54,7 @@ class Learned(Named):
     explore: float = 0.05  # least share of the budget for scouts
     floor: float = 1.0  # share, per site, of what the oldest-first rule would find, that is aimed at; 0: no promise
     wait: int = 0  # most cycles between visits to a page, whatever its score, if the budget allows it; 0: no limit
+    base: str = SHIPPED  # the base model: a file, the shipped one, or none
     remembers_choices: ClassVar[bool] = True  # who was scouted and chosen last decides how much is scouted
     site_room: int = 16  # visits to a site in a round, on top of those it already had in this cycle
     place_room: int = 8
@@ -60,7 +62,7 @@ class Learned(Named):
     def __post_init__(self) -> None:
         self.scouting = Scouting(self.explore)
         self.promise = Floor(self.floor)
-        self.belief = Belief(self.seed, self.every)
+        self.belief = Belief(self.seed, self.every, base=read_base(self.base, FEATURES))
         self._importance: FloatArray | None = None
         self._round = 0
         self._budget = 0
@@ -235,7 +237,8 @@ def _learned(
     explore: float = 0.05,
     floor: float = 1.0,
     wait: int = 0,
+    base: str = SHIPPED,
 ) -> Policy:
     if rounds < 1 or every < 1 or wait < 0 or floor < 0 or not 0 <= explore <= 1:
         raise ValueError("rounds and every are at least 1, wait and floor at least 0, explore between 0 and 1")
-    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, floor, wait)
+    return Learned(parse_objective(objective), setting.seed, rounds, every, explore, floor, wait, base)

@@ -87,19 +87,26 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
     path = base.partition("?")[0]
     folder = _folder(path[: path.rindex("/") + 1])
     source, raw_text = scanned.source, scanned.raw_text
-    n, addresses, texts, left = link_texts(
+    most = len(scanned.anchors)
+    addresses = np.empty(len(source) + most * (len(folder.address) + 1), dtype=np.uint8)  # room for all there can be
+    texts, tasks = np.empty(len(raw_text) + most, dtype=np.uint8), np.empty((3 * most, 4), dtype=np.int32)
+    n, address_bytes, text_bytes, left = link_texts(
         np.frombuffer(source, dtype=np.uint8),
         np.frombuffer(raw_text, dtype=np.uint8),
         scanned.anchors,
         folder.address,
         folder.lengths,
+        addresses,
+        texts,
+        tasks,
     )
     if not n:
         return NO_LINKS, False
-    urls, anchors = addresses.tobytes().decode().split("\n"), texts.tobytes().decode().split("\n")
+    urls = addresses[:address_bytes].tobytes().decode().split("\n")
+    anchors = texts[:text_bytes].tobytes().decode().split("\n")
     hosts, nofollow, resolved = [folder.host] * n, [False] * n, folder.resolved
     lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
-    for task, k, start, end in left.tolist():
+    for task, k, start, end in tasks[:left].tolist():
         if task == NEEDS_PARSER:
             target = source[start:end]
             place = resolved.get(target) or _resolve(target, base, folder)

@@ -26,23 +26,25 @@ _PLAIN = np.array([chr(c).isascii() and (chr(c).isalnum() or chr(c) in "_~-") fo
 
 @kernel
 def link_texts(
-    source: ByteArray, raw_text: ByteArray, links: Rows, folder: ByteArray, lengths: Rows
-) -> tuple[int, ByteArray, ByteArray, Rows]:
-    """Return how many distinct targets there are, their addresses, their anchors, and what is left to do.
+    source: ByteArray,
+    raw_text: ByteArray,
+    links: Rows,
+    folder: ByteArray,
+    lengths: Rows,
+    urls: ByteArray,
+    anchors: ByteArray,
+    left: Rows,
+) -> tuple[int, int, int, int]:
+    """Write the addresses of the distinct targets, their anchors, and what is left to do; return how many targets.
 
-    Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of each folder above
-    it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the
-    address, the anchor or the relation is to be read there, in `source` or, for anchors, in `raw_text`.
+    Then how much was written of each of the three. Addresses and anchors are joined by line feeds. `lengths` are those
+    of the page's folder and of each folder above it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or
+    HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be read there, in
+    `source` or, for anchors, in `raw_text`.
     """
     found = distinct(source, links)
     n, highest = found.shape[1], len(lengths) - 1
-    size, words = n, n
-    for k in range(n):
-        size += found[2, k] - found[1, k] + lengths[0]
-        row = links[found[0, k]]
-        words += row[5] - row[4] if row[6] else 0
-    urls, anchors = np.empty(size, dtype=np.uint8), np.empty(words, dtype=np.uint8)
-    left, u, a, m = np.empty((3 * n, 4), dtype=np.int32), 0, 0, 0
+    u, a, m = 0, 0, 0
     for k in range(n):
         row, sort = links[found[0, k]], found[3, k]
         if sort == PARSED:
@@ -62,7 +64,7 @@ def link_texts(
         urls[u], anchors[a] = 10, 10
         u += 1
         a += 1
-    return n, urls[: max(u - 1, 0)], anchors[: max(a - 1, 0)], left[:m]
+    return n, max(u - 1, 0), max(a - 1, 0), m
 
 
 @borrowing
