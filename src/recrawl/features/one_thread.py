@@ -18,11 +18,20 @@ _before: list[tuple[Any, int]] = []  # BLAS libraries, each with its number of t
 
 @contextmanager
 def one_thread(*, openmp: bool = True) -> Iterator[None]:
-    """Let BLAS, and OpenMP unless told otherwise, compute in one thread."""
+    """Let BLAS, and OpenMP unless told otherwise, compute in one thread.
+
+    BLAS alone is left as it is where threadpoolctl is missing: the policies with such sums need the same extra.
+    """
     global _inside
     import scipy.linalg  # noqa: F401, only libraries that are loaded can be limited
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped,unused-ignore]
 
+    try:
+        from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped,unused-ignore]
+    except ModuleNotFoundError:
+        if openmp:
+            raise
+        yield
+        return
     if openmp:
         import sklearn.ensemble  # noqa: F401, the same
     found = ThreadpoolController()
