@@ -86,8 +86,10 @@ def _read(path: Path) -> BaseModel:
     try:
         with np.load(path) as kept:
             parts = {name: kept[name] for name in BaseModel.__dataclass_fields__}
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise InputError(f"cannot read a base model from {path}: {error}") from None
+    except OSError as error:
+        raise InputError(f"cannot read the base model {path}: {error.strerror or error}") from None
+    except (ValueError, KeyError, EOFError, BadZipFile):
+        raise InputError(f"{path} is no base model: make one with `python -m benchmarks.pretrain`") from None
     return BaseModel(names=tuple(str(name) for name in parts.pop("names")), **parts)
 
 
