@@ -3,6 +3,10 @@
     python -m benchmarks.unseen [--recording gitweb] [--folds 0,1] [--plans weekly,daily] [--seeds 1,2,3]
                                 [--policies "learned;sls;age;oracle"] [--presets small-late,...] [--cache DIR] [--sites]
 
+The base model that `learned` ships with was trained on gitweb. For figures of sites never seen, crawl each fold with one
+made without it: `python -m benchmarks.pretrain --leave-out 0 --out bases/0.npz`, `--folds 0 --policies
+"learned(base=bases/0.npz)"`.
+
 Choices are made on some folds and judged on the others. For each policy: ChangeRate, and as a share of the oracle's,
 its spread over seeds (largest less smallest), NewLinks, Freshness and WorstSite. Crawls are kept in --cache by the
 digest of the sources they depend on, the web, the plan, the seed and the policy, so that only what has changed is
