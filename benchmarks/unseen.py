@@ -3,8 +3,8 @@
     python -m benchmarks.unseen [--recording gitweb] [--folds 0,1] [--plans weekly,daily] [--seeds 1,2,3]
                                 [--policies "learned;sls;age;oracle"] [--presets small-late,...] [--cache DIR] [--sites]
 
-The base model that `learned` ships with was trained on gitweb. For figures of sites never seen, crawl each fold with one
-made without it: `python -m benchmarks.pretrain --leave-out 0 --out bases/0.npz`, `--folds 0 --policies
+The base model that `learned` ships with was trained on gitweb. For figures of sites never seen, crawl each fold with
+one made without it: `python -m benchmarks.pretrain --leave-out 0 --out bases/0.npz`, then `--folds 0 --policies
 "learned(base=bases/0.npz)"`.
 
 Choices are made on some folds and judged on the others. For each policy: ChangeRate, and as a share of the oracle's,
