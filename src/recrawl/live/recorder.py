@@ -62,7 +62,8 @@ class Arrived(NamedTuple):
 def load_kernels() -> None:
     """Load what compares versions before the event loop runs: loading it later would hold up every host."""
     one, two = (
-        bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>\xe6\x97\xa5")
+        bag_of(see_page(body, "http://localhost/").main_text)
+        for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
     )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
