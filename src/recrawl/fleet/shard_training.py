@@ -8,7 +8,7 @@ cycle and tie-break before anything is fitted, so the model does not depend on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -172,8 +172,7 @@ def train(rows: SampleRows, bases: list[float], cycle: int, seed: int, base: Bas
         hazard.learn(rows.features[mine], prior[mine], rows.changed[mine], rows.weight[mine], of)
     if len(rows.tie):
         hazard.fit(cycle)
-    trust = hazard.calibration
-    model.hazard = Hazard(FEATURES, seed, model=hazard.model, calibration=_without_rows(trust), fault=hazard.fault)
+    model.hazard = replace(hazard, calibration=_without_rows(hazard.calibration), _rows=[])
     return model
 
 
