@@ -20,7 +20,8 @@ from recrawl.fleet.shard_totals import CycleTotals
 from recrawl.policies.learned.base_model import BaseModel
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.calibration import Calibration
-from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.forest import Rows
+from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.prior import (
     FADE,
     FITTED,

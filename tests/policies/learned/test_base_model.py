@@ -53,7 +53,7 @@ def test_flat_trees_say_what_lightgbm_says(holes: float) -> None:
     y = (np.nan_to_num(rows[:, 0]) + draw.normal(0, 1, 4000) > 0.5).astype(np.float32)
     settings = {"objective": "binary", "num_leaves": 15, "verbosity": -1, "num_threads": 1, "seed": 1}
     booster = lightgbm.train(settings, lightgbm.Dataset(rows, y), 20)
-    said = booster.predict(rows, raw_score=True)
+    said = np.asarray(booster.predict(rows, raw_score=True))
     assert plant(**vars(Trees.of(booster))).total(rows).tobytes() == said.tobytes()
     assert np.abs(from_booster(booster, tuple("abcde")).offset(rows) - said).max() < 1e-5  # its leaves are single
 
