@@ -81,7 +81,7 @@ def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
 
 
 def test_what_a_policy_says_of_its_work_is_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """`status` prints the notes of the last cycle that is done, such as what exploring cost; in JSON they are a list."""
+    """`status` prints the notes of the last cycle that is done, such as what exploring cost."""
     crawl = Crawl.create(tmp_path / "news")
     with closing(Store.open(crawl.directory.state)) as store, store.transaction():
         for cycle in (1, 2):
