@@ -151,10 +151,18 @@ def _history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> Fe
     )
 
 
-def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10) -> Importances:
-    """Shuffle one feature after the other: of the static model of LCR (Fig 11), of NL with all history (Fig 13)."""
+def importances(ground: OutlinkData, where: str, kind: str, most: int = 10) -> Importances:
+    """Shuffle one feature after the other.
+
+    `static`: of the static model of LCR (Fig 11); `history`: of NL with all history (Fig 13); `lbla`: of NNL by the
+    features LBLA alone, which says what pair of these is the most informative (section 7).
+    """
     split = ground.splits()[0]
-    if static:
+    if kind == "lbla":
+        table, counts = _ranking_table(ground, where, "lbla"), ground.targets[where].nnl
+        model = number(ground, split, table, counts, ("extratrees",), 0)
+        return _importances(ground, table, split.test, model, "rho", lambda t, p: spearman(counts[t], p), most, where)
+    if kind == "static":
         table = _static_table(ground, "SP+SN")
         target = ground.targets[where].lcr
         model = number(ground, split, table, target, REGRESSORS, 0)
