@@ -52,7 +52,7 @@ def test_other_curves_do_not() -> None:
 
 
 def test_freshness_is_judged_from_the_day_that_the_paper_names() -> None:
-    """2D is behind for fifty steps and ahead after: no in all of them, yes after fifty; a short crawl has no late part."""
+    """2D is behind for fifty steps and ahead after: no in all, yes after fifty; a short crawl has no late part."""
     fresh = {method: np.tile(around(0.5, at)[:, None], (1, 150)) for at, method in enumerate(METHODS)}
     fresh["2D"] = fresh["1D"] + np.where(np.arange(150) < 50, -0.5, 0.1)
     crawl = BatchCrawl("any", 30, 3, 80, 150, 1, fresh)
