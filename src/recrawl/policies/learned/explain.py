@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.policies.learned.hazard import Rows
+from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.places import LEVELS
 
 if TYPE_CHECKING:
