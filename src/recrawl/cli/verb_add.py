@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps({"queued" if waits else "added": new, "pages": known}))
     elif waits:
-        queued = counted(new, "page") + (f" and {counted(len(args.sitemap), 'sitemap')}" if args.sitemap else "")
+        both = ((new, "page"), (len(args.sitemap), "sitemap"))
+        queued = " and ".join(counted(count, thing) for count, thing in both if count)
         print(f"{queued} queued: the process that crawls adds them before its next cycle")
     else:
         print(f"{counted(new, 'page')} added, {known} in all")
