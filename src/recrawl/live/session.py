@@ -211,6 +211,7 @@ class Session(OpenCrawl):
         with self.store.transaction():
             self.world.keep_rounds()
             self.store.finish_cycle(cycle)
+            self.store.summarise_urls()
         self._prune()
         self._send_bodies()
 
