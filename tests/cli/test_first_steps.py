@@ -121,6 +121,26 @@ def test_a_sitemap_of_which_a_part_was_read_says_why(
     assert (f"{at}/torn.xml", why) in found
 
 
+@pytest.mark.parametrize("verb", ["show", "diff", "remove", "pause", "add"])
+def test_bytes_that_are_no_text_are_one_line(verb: str, crawl: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A word that is not UTF-8, as a shell may hand it over, is no page of any crawl."""
+    assert main([verb, "-C", crawl, "caf\udce9"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("recrawl: ")
+    assert err.count("\n") == 1
+    assert told(capsys, "pages", "-C", crawl, "--contains", "caf\udce9").out == ""
+
+
+def test_lines_with_such_bytes_are_reported_by_number(
+    tmp_path: Path, crawl: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`add -f` takes the good lines of a file in another encoding, also behind a byte-order mark."""
+    (tmp_path / "list").write_bytes(b"\xef\xbb\xbfhttp://a.test/\r\nhttp://a.test/caf\xe9\nhttp://b.test/\n")
+    out, err = told(capsys, "add", "-C", crawl, "-f", str(tmp_path / "list"))
+    assert out == "2 pages added, 2 in all\n"
+    assert "list, line 2: 'http://a.test/caf\\udce9' is not a URL to crawl" in err
+
+
 def test_sitemaps_added_while_a_run_holds_the_crawl_are_read_before_its_next_cycle(
     crawl: str, site: Loopback, capsys: pytest.CaptureFixture[str]
 ) -> None:

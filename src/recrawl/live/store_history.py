@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from recrawl.live.store_database import Database
-from recrawl.live.store_url_parts import StoredUrlParts
+from recrawl.live.store_url_parts import StoredUrlParts, is_text
 from recrawl.visits import Outcome
 
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
@@ -82,6 +82,8 @@ class StoredHistory(StoredUrlParts):
         for in the first pages of the order, and then, if it is too rare for that, in the blocks that may have it.
         """
         contains, changed, since, sort, limit = wanted
+        if not is_text(contains):
+            return []
         where, values, order = [], list[object](), SORTS[sort]
         if changed:
             where.append("+changes > 0")
@@ -149,6 +151,8 @@ class StoredHistory(StoredUrlParts):
 
     def url_like(self, part: str) -> str | None:
         """Return the shortest URL that contains a text."""
+        if not is_text(part):
+            return None
         pages, values = self._having(part)
         ask = f"select url from pages where page in ({pages}) order by length(url), page limit 1"
         row = self.db.execute(ask, values).fetchone()

@@ -24,9 +24,14 @@ _VALUE = {chr(letter): value for value, letter in enumerate(_ALPHABET)}
 Ranges = list[tuple[int, int]]  # first and last page
 
 
+def is_text(part: str) -> bool:
+    """Whether a text can be part of a URL in the store: not with bytes in it that are no UTF-8."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in part)
+
+
 def bits_of(part: str) -> list[int]:
     """Return the bits that the runs of a text set."""
-    raw, bits = part.encode("utf-8", "surrogatepass"), []
+    raw, bits = part.encode(), []
     for start in range(len(raw) - GRAM + 1):
         value = 0
         for byte in raw[start : start + GRAM]:
@@ -39,7 +44,7 @@ def summary_of(urls: list[str]) -> str:
     """Return the summary of a block's URLs."""
     import numpy as np  # only by who writes
 
-    letters = np.frombuffer("\n".join(urls).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+    letters = np.frombuffer("\n".join(urls).encode(), dtype=np.uint8)
     count = max(0, len(letters) - GRAM + 1)
     value = np.zeros(count, dtype=np.uint32)
     for place in range(GRAM):
