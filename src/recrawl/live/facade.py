@@ -294,7 +294,8 @@ class Crawl:
         learnt = choice.load(self.directory)
         running = self.is_held()
         with self.reading() as store:
-            numbers = {**store.status(), "barred": store.count_barred(), "feeds": store.feed_problems()}
+            numbers = {**store.status(), "barred": store.count_barred(), "notes": store.notes()}
+            numbers["feeds"] = store.feed_problems()
             workers = alive_workers(self.directory, store)
             if workers is not None:
                 numbers["workers"] = workers
