@@ -240,7 +240,7 @@ class Learned(Named):
         gains = self.belief.gains_of(same, t, self._ahead(len(past.first)))
         index = self._worth(-np.expm1(pace * ahead), t, same, gains) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
-        return Explanation(page, float(index[0]), chance, prior, causes, due)
+        return Explanation(page, float(index[0]), chance, prior, causes, due, self.notes)
 
 
 @policies.add(
