@@ -1,12 +1,12 @@
 """Which policy wins where? Cycles of 1 to 28 days x budgets of 1 to 20% x pages fixed or with births and deaths.
 
     python -m benchmarks.grid [--recording gitweb] [--sites 0.17] [--cycles 1,7] [--budgets 0.01,0.05] [--fixed]
-                              [--seed 1] [--out FILE.json] [--render FILE.json ...]
+                              [--seed 1] [--out FILE.json] [--render FILE.json]
 
 For each of four measures, `learned` with the objective of that measure, without its base model (which was made from
-gitweb), beside every policy of OTHERS, on a share of the sites by a hash; `balanced` is crawled beside them. Daily
-cycles crawl the last 57 days, longer ones the whole year. Links are compared exactly. --out is written cell by cell, and
-what is there already is not crawled again; --render prints the table of such files, of one or several seeds.
+gitweb), beside every policy of OTHERS, on a share of the sites by a hash. Daily cycles crawl the last 57 days, longer
+ones the whole year. Links are compared exactly. --out is written cell by cell, and what is there already is not crawled
+again; --render prints the table of such a file.
 
 OTHERS are the registered policies that look at nothing but the crawl and spend their budget. Left out: those that
 decide themselves how much to spend (fixed, ache, nutch, stormcrawler: per visit they compare badly), that need training
@@ -61,7 +61,7 @@ def part_of(whole: Recording, share: float, cycle: float, *, fixed: bool) -> Rec
 def cell_of(recording: Recording, plan: Plan) -> dict[str, dict[str, float]]:
     """Crawl with every policy; return the value of each measure."""
     table = {}
-    for policy in (*(learned(name) for name in (*OBJECTIVES.values(), "balanced")), *OTHERS):
+    for policy in (*(learned(name) for name in OBJECTIVES.values()), *OTHERS):
         result = crawl(recording, policy, plan, MEASURES)
         table[policy] = {m.spec: round(result.value(m), 5) for m in MEASURES}
     return table

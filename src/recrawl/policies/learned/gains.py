@@ -14,8 +14,9 @@ A page that changes faster than it can be followed is soon stale again and gains
 known: both are taken in the mean over its posterior (prior.py), and divided by the chance of a change under it, so that
 they count per change that is found; the chance itself then comes from all that is known (objectives.py).
 
-T is how long a visit matters. For freshness it is the mean wait, pages / budget, but at most AHEAD cycles, since what is
-known of rates does not last longer. For age it is the page's own wait: with a longer one, fast pages would have it all.
+T is how long a visit matters. For freshness it is the mean wait, pages / budget, but at most AHEAD cycles, since what
+is known of rates does not last longer. For age it is the page's own wait: with a longer one, fast pages would have
+nearly all visits.
 """
 
 from __future__ import annotations

@@ -125,13 +125,15 @@ class Learned(Named):
         return pages[keep]
 
     def _ranking(self, memory: Memory) -> FloatArray:
-        p = self._score[: len(memory)]
-        pages = np.flatnonzero(self.belief.held(memory))
-        t, worth = self._waited(np.arange(len(memory))), np.zeros(len(memory))
-        worth[pages] = self._worth(p[pages], t[pages], pages, self._gains[pages] if self.objective.needs_gains else NONE)
+        worth = self.objective.index(self._score[: len(memory)], NONE, NONE) if self.objective.by_chance else None
+        if worth is None:
+            pages, worth = np.flatnonzero(self.belief.held(memory)), np.zeros(len(memory))
+            gains = self._gains[pages] if self.objective.needs_gains else NONE
+            worth[pages] = self._worth(self._score[pages], self._waited(pages), pages, gains)
         if memory.importance is not None:
             worth = worth * memory.importance
         if self.wait:  # the limit holds whatever the importance
+            t = self._waited(np.arange(len(memory)))
             worth[longest(t, memory.eligible(), memory.tie, self.wait, self._budget)] = np.inf
         return worth
 

@@ -3,11 +3,11 @@
 With p the chance of a change since the last visit, and f and a what a change that is found is worth in freshness and in
 age (gains.py):
 
-    changes     p               each visit that finds a change counts 1
-    freshness   p f             time that copies are up to date
-    age         p a             time that copies are out of date
-    balanced    p f^BALANCE     found changes and fresh copies at once
-    links       l               the new links that the visit is expected to find (linkyield.py)
+    changes     p                   each visit that finds a change counts 1
+    freshness   p f                 time that copies are up to date
+    age         p a                 time that copies are out of date
+    balanced    p (1 + BALANCE f)   found changes and fresh copies at once, as changes+0.05*freshness
+    links       l                   the new links that the visit is expected to find (linkyield.py)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
 """
@@ -23,7 +23,7 @@ from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 
 NAMES = ("changes", "freshness", "age", "links", "balanced")
-BALANCE = 0.25  # between 0, the order of `changes`, and 1, that of `freshness`
+BALANCE = 0.05  # found changes that a cycle of freshness is worth: 0 is the order of `changes`
 _TERM = re.compile(r"(?:(\d+(?:\.\d+)?)\*)?([a-z]+)")
 FRESH, AGE = range(2)  # columns of the gains
 
@@ -43,6 +43,11 @@ class Objective:
     def needs_gains(self) -> bool:
         """Whether the index depends on what a change is worth."""
         return any(name in ("freshness", "age", "balanced") for name, _ in self.weights)
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the index depends on nothing but the chance of a change."""
+        return not self.needs_links and not self.needs_gains
 
     def index(self, p: FloatArray, links: FloatArray, gains: FloatArray) -> FloatArray:
         """Return the worth of a visit to each page; `links` are expected of it, `gains` of a change found by it."""
@@ -66,4 +71,4 @@ def _index(name: str, p: FloatArray, links: FloatArray, gains: FloatArray) -> Fl
     if name == "links":
         return links
     worth: FloatArray = gains[:, AGE if name == "age" else FRESH]
-    return np.asarray(p * (worth**BALANCE if name == "balanced" else worth))
+    return np.asarray(p * (1.0 + BALANCE * worth if name == "balanced" else worth))

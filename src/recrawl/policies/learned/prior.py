@@ -159,7 +159,7 @@ def posterior(
     likelihood: npt.NDArray[np.float32],
     weight: FloatArray,
 ) -> None:
-    """Fill `weight` with what is proportional to the posterior of a page's rate, `mean` being its surroundings' pace."""
+    """Fill `weight` with what is proportional to the posterior of a page's rate; `mean` is the pace around it."""
     if shape == FITTED:
         tilted(mean, tilts, log_means, weight)
     else:
