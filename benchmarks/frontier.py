@@ -14,6 +14,7 @@ import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from benchmarks.grid import learned, part_of
 from benchmarks.unseen import DATA
@@ -29,6 +30,13 @@ FRONTIER = (
 )
 BESIDE = ("balanced", "age")
 OTHERS = ("age", "sls", "bayes", "oracle")
+BESIDE_POINT = {  # where a name would lie over another: offset and alignment
+    "freshness": ((-4, 7), "right"),
+    "objective=age": ((7, -10), "left"),
+    "objective=balanced": ((-7, -9), "right"),
+    "sls": ((7, -2), "left"),
+    "age": ((-7, -3), "right"),
+}
 MEASURES = make_measures("ChangeRate,Freshness")
 Points = dict[str, tuple[float, float]]  # by policy ChangeRate and Freshness
 
@@ -52,21 +60,25 @@ def draw(points: Points, path: Path) -> None:
     axes = figure.subplots()
     line = [points[learned(name)] for name in FRONTIER]
     axes.plot(*zip(*line, strict=True), "o-", color="tab:blue", label="learned: changes + W freshness")
-    for name, (x, y) in zip(FRONTIER, line, strict=True):
+    for name, at in zip(FRONTIER, line, strict=True):
         short = name.removeprefix("changes+").removesuffix("*freshness")
-        text = name if short == name else f"W = {short}"
-        axes.annotate(text, (x, y), (5, 5), textcoords="offset points", fontsize=8)
-    for name in (*(learned(name) for name in BESIDE), *OTHERS):
-        own = name.startswith("learned")
-        text = name.removeprefix("learned(objective=").removesuffix(", base=none)") if own else name
-        axes.plot(*points[name], "D" if own else "s", color="tab:blue" if own else "tab:gray")
-        axes.annotate(
-            f"objective={text}" if own else text, points[name], (5, -11), textcoords="offset points", fontsize=8
-        )
+        _name(axes, name if short == name else f"W = {short}", at)
+    for name in BESIDE:
+        axes.plot(*points[learned(name)], "D", color="tab:orange")
+        _name(axes, f"objective={name}", points[learned(name)])
+    for name in OTHERS:
+        axes.plot(*points[name], "s", color="tab:gray")
+        _name(axes, name, points[name])
     axes.set(xlabel="ChangeRate: visits that found a change", ylabel="Freshness: copies up to date")
-    axes.margins(0.12)
+    axes.margins(0.16, 0.12)
     axes.legend(loc="lower left", fontsize=8)
     figure.savefig(path, dpi=90)
+
+
+def _name(axes: Any, text: str, at: tuple[float, float]) -> None:
+    """Write a point's name beside it."""
+    where, side = BESIDE_POINT.get(text, ((6, 4), "left"))
+    axes.annotate(text, at, where, textcoords="offset points", fontsize=8, ha=side)
 
 
 def main(argv: Sequence[str] = ()) -> None:
