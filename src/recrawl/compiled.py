@@ -92,9 +92,9 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
-# Python keeps its frames in pieces of 16 KB. Where a call in a long loop begins a new piece, every round asks the system
-# for memory and gives it back: half a million times, a fifth of the time, when numba compiles the kernels that read a page.
-# A piece is as large as its first frame demands.
+# Python keeps its frames in pieces of 16 KB. Where a call in a long loop begins a new piece, every round takes one from
+# the system and gives it back: half a million times, a fifth of all CPU, when numba compiles the kernels that read a
+# page. A piece is at least as large as its first frame.
 _with_room = FunctionType(_call.__code__.replace(co_stacksize=_ROOM), globals())
 
 
