@@ -35,7 +35,8 @@ from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.belief import FEATURES, Belief
 from recrawl.policies.learned.calibration import Calibration
-from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.forest import Rows
+from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.learned import Learned
 from recrawl.policies.learned.objectives import parse_objective
 from recrawl.policies.topk import TopK

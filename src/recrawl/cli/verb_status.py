@@ -54,6 +54,7 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
             f"cycle {cycle['number']} ({shown(cycle['policy'])}, due {moment(cycle['at'])}): {state}, "
             f"{spent_text(cycle['visits'], cycle['budget'])}, {cycle['planned']:,} planned"
         )
+        lines += [f"  {shown(note)}" for note in found["notes"]]
     if "workers" in found:
         lines += [
             f"worker {shown(each['name'])}: {each['visits']:,} visits, {each['sites']:,} sites,"

@@ -294,7 +294,7 @@ class Crawl:
         learnt = choice.load(self.directory)
         running = self.is_held()
         with self.reading() as store:
-            numbers = {**store.status(), "barred": store.count_barred()}
+            numbers = {**store.status(), "barred": store.count_barred(), "notes": store.notes()}
             workers = alive_workers(self.directory, store)
             if workers is not None:
                 numbers["workers"] = workers

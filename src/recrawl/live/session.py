@@ -30,7 +30,7 @@ from recrawl.live.store import one_line_errors
 from recrawl.live.world import LiveWorld, StoppedError
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
-from recrawl.policy import Setting
+from recrawl.policy import Setting, notes_of
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
 
@@ -208,7 +208,7 @@ class Session(OpenCrawl):
         )
         with self.store.transaction():
             self.world.keep_rounds()
-            self.store.finish_cycle(cycle)
+            self.store.finish_cycle(cycle, notes_of(self.policy))
         self._prune()
         self._send_bodies()
 

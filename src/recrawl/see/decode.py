@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
-from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5  # type: ignore[import-untyped]
+from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
 PRESCAN_BYTES = 1024
 FALLBACK = "cp1252"

@@ -95,7 +95,7 @@ class Broken:
     def __init__(self, value: float | None) -> None:
         self.value = value
 
-    def predict(self, rows: np.ndarray, **options: object) -> np.ndarray:
+    def total(self, rows: np.ndarray) -> np.ndarray:
         if self.value is None:
             raise RuntimeError("out of trees")
         return np.full(len(rows), self.value)
@@ -107,7 +107,7 @@ def test_a_model_that_fails_hands_over_to_the_prior_and_says_so(
 ) -> None:
     """NaN or an exception of the model leaves the prior in charge, with one warning."""
     hazard, rows, prior = taught()
-    hazard.model = Broken(value)  # type: ignore[assignment]
+    hazard.forest = Broken(value)  # type: ignore[assignment]
     with caplog.at_level(logging.WARNING):
         assert (hazard.probability(rows, prior) == prior).all()
         assert (hazard.probability(rows, prior) == prior).all()

@@ -19,7 +19,8 @@ from recrawl.policies.learned.base_model import BaseModel
 from recrawl.policies.learned.calibration import Calibration, logit
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.explain import Cause, causes_of, effects_of
-from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.forest import Rows
+from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.linkyield import LinkYield
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import LEVELS, SITE, Places, group_names

@@ -223,7 +223,7 @@ class Learned(Named):
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
-        return Explanation(page, float(index[0]), chance, prior, causes, due)
+        return Explanation(page, float(index[0]), chance, prior, causes, due, self.notes)
 
 
 @policies.add(
