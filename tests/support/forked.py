@@ -73,5 +73,5 @@ def _run(environment: dict[str, str], folder: str, words: tuple[str, ...], day: 
     os.chdir(folder)
     sys.argv = ["recrawl", *words]
     if day is not None:
-        clock.SystemClock.now = lambda _: float(day.read_text())  # type: ignore[method-assign]
+        clock.SystemClock.now = lambda self: float(day.read_text())  # type: ignore[method-assign]
     sys.exit(main(list(words)))
