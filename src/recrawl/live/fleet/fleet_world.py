@@ -259,6 +259,8 @@ class FleetWorld(LiveWorld):
         assert isinstance(self.fetcher, FleetFetcher), "of a planner"
         self.fleet = fleet
         lanes = FleetLanes(fleet, self.recorder, self.standing, self.site, self.stopping)
+        if self.signals is not None:
+            self.signals.patience_s = None  # a file that nobody asks for in time is given up
         self.lanes = lanes  # type: ignore[assignment]
         self.fetcher.use(lanes)
 
