@@ -21,6 +21,8 @@ ByteArray = npt.NDArray[np.uint8]
 TieArray = npt.NDArray[np.uint64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
+LONG = 1 << 20  # rows of a column that grows by less than its length
+
 
 def tie_order(keys: npt.NDArray[Any], seed: int) -> TieArray:
     """Return the tie-break of every page: among equal scores the page with the smaller value comes first.
@@ -32,10 +34,14 @@ def tie_order(keys: npt.NDArray[Any], seed: int) -> TieArray:
 
 
 def grown(column: npt.NDArray[Scalar], size: int, fill: float) -> npt.NDArray[Scalar]:
-    """Return the column with room for at least `size` rows; new rows hold `fill`."""
+    """Return the column with room for at least `size` rows; new rows hold `fill`.
+
+    Short columns double. Long ones grow by an eighth: room that stays empty would cost more than copying does.
+    """
     if len(column) >= size:
         return column
-    longer = np.full((max(size, 2 * len(column)), *column.shape[1:]), fill, dtype=column.dtype)
+    spare = len(column) if len(column) < LONG else len(column) // 8
+    longer = np.full((max(size, len(column) + spare), *column.shape[1:]), fill, dtype=column.dtype)
     longer[: len(column)] = column
     return longer
 

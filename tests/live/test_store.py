@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import fastwarc.warc
@@ -14,9 +15,11 @@ import warcio.archiveiterator
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recrawl.cli import main
 from recrawl.errors import InputError, StoreError
 from recrawl.live.bodies import Bodies
 from recrawl.live.config import load
+from recrawl.live.facade import Crawl
 from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
 from recrawl.live.store_visits import SeenLinks, VisitRecord
@@ -75,6 +78,18 @@ def test_a_transaction_that_fails_leaves_nothing(store: Store) -> None:
     with pytest.raises(RuntimeError):
         half()
     assert store.db.execute("select count(*) from visits").fetchone()[0] == 0
+
+
+def test_what_a_policy_says_of_its_work_is_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`status` prints the notes of the last cycle that is done, such as what exploring cost."""
+    crawl = Crawl.create(tmp_path / "news")
+    with closing(Store.open(crawl.directory.state)) as store, store.transaction():
+        for cycle in (1, 2):
+            store.open_cycle(cycle, float(cycle), 10, "learned")
+            store.finish_cycle(cycle, (f"exploring: {cycle} visits found 0 changes",))
+    assert crawl.status()["notes"] == ["exploring: 2 visits found 0 changes"]
+    main(["status", "-C", str(tmp_path / "news")])
+    assert "\n  exploring: 2 visits found 0 changes\n" in capsys.readouterr().out
 
 
 def test_a_page_cannot_be_visited_twice_in_a_cycle(store: Store) -> None:

@@ -16,7 +16,7 @@ from recrawl.memory import NEVER, Memory
 from recrawl.policies.learned import page_history
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.evidence import Evidence
-from recrawl.policies.learned.hazard import Rows
+from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import Places
 from recrawl.visits import Outcome

@@ -8,7 +8,7 @@ cycle and tie-break before anything is fitted, so the model does not depend on t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,8 @@ from recrawl.fleet.shard_totals import CycleTotals
 from recrawl.policies.learned.base_model import BaseModel
 from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.calibration import Calibration
-from recrawl.policies.learned.hazard import Hazard, Rows
+from recrawl.policies.learned.forest import Rows
+from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.prior import (
     FADE,
     FITTED,
@@ -172,8 +173,7 @@ def train(rows: SampleRows, bases: list[float], cycle: int, seed: int, base: Bas
         hazard.learn(rows.features[mine], prior[mine], rows.changed[mine], rows.weight[mine], of)
     if len(rows.tie):
         hazard.fit(cycle)
-    trust = hazard.calibration
-    model.hazard = Hazard(FEATURES, seed, model=hazard.model, calibration=_without_rows(trust), fault=hazard.fault)
+    model.hazard = replace(hazard, calibration=_without_rows(hazard.calibration), _rows=[])
     return model
 
 

@@ -159,7 +159,7 @@ class Planner(OpenCrawl):
         number = self.memory.cycle + 1
         budget = self.budget_of(number) if budget is None else budget
         with self.store.transaction():
-            self.store.finish_cycle(number - 1)
+            self.store.finish_cycle(number - 1, self.notes)
             self.store.drop_plan()
             self.store.open_cycle(number, now, budget, self.policy_name)
         self.memory.begin_cycle(self.settings.site_cap)
@@ -170,7 +170,8 @@ class Planner(OpenCrawl):
         """End the cycle's choices; its late reports still count until the next cycle begins."""
         if self.cycle is not None and not self.cycle.done:
             with self.store.transaction():
-                self.store.finish_cycle(self.cycle.cycle)
+                self.store.finish_cycle(self.cycle.cycle, self.notes)
+                self.store.summarise_urls()
                 self.store.drop_plan()
             self.cycle = self.cycle._replace(done=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -59,9 +60,15 @@ class StoredCycles:
             "insert into cycles (cycle, at, budget, policy) values (?, ?, ?, ?)", (cycle, at, budget, policy)
         )
 
-    def finish_cycle(self, cycle: int) -> None:
-        """Note that a cycle is done."""
+    def finish_cycle(self, cycle: int, notes: Sequence[str] = ()) -> None:
+        """Note that a cycle is done, and what the policy has to say of its work so far."""
         self.db.execute("update cycles set done = 1 where cycle = ?", (cycle,))
+        self.db.execute("insert or replace into meta values ('notes', ?)", (json.dumps(notes),))
+
+    def notes(self) -> list[str]:
+        """What the policy had to say of its work when the last cycle was done: what exploring cost and brought."""
+        row = self.db.execute("select value from meta where key = 'notes'").fetchone()
+        return [] if row is None else list(json.loads(row[0]))
 
     def heard_in(self, cycle: int) -> int | None:
         """How many sitemaps and feeds were asked in a cycle; None: not yet."""

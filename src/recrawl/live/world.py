@@ -41,6 +41,7 @@ MANY_S = 1e9  # a cycle is never longer
 T = TypeVar("T")
 LEAST_S = 1e-3  # a host takes at most a thousand requests per second
 MOST_COPIES = 20_000  # that are read with the URLs of a round; of larger rounds, one by one
+SLOW_S = 2.0  # a host that must be left alone for longer is slow, unless all hosts are
 
 
 class StoppedError(Exception):
@@ -78,7 +79,7 @@ class LiveWorld:
         self.reader = PageReader()
         self.answers = AnswerReader(self.reader, self.bodies.folder)
         self.standing = Standing(self.store, self.fetcher, memory)
-        self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping)
+        self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping, self._slow_s)
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
         self._copies: dict[int, Copy] = {}  # of pages under way that were not asked yet, as many as are kept at hand
         self._cycle = 0
@@ -106,7 +107,7 @@ class LiveWorld:
             with self.store.transaction():
                 self.store.close_rounds(cycle)
         self.standing.begin()
-        probes = self.runner.run(self._unless_stopped(self.standing.probe()))
+        probes = self.runner.run(self.unless_stopped(self.standing.probe()))
         self.standing.write(cycle, [])
         heard, announced = self._hear(at, budget - spent - probes)
         return Opening(announced, spent + probes + heard, self.store.planned(cycle))
@@ -115,6 +116,8 @@ class LiveWorld:
         """Cancel what is under way."""
         self.runner.run(self.lanes.close())
         self.runner.run(self.standing.close())
+        if self.signals is not None:
+            self.runner.run(self.signals.close())
         self.runner.run(self.reader.close())
 
     def _hear(self, at: float, budget: int) -> tuple[int, PageIds]:
@@ -123,14 +126,13 @@ class LiveWorld:
         if heard is not None or self.signals is None:
             return heard or 0, no_pages()
         known = len(self.store.index)
-        found = self.runner.run(
-            self._unless_stopped(self.signals.hear(self._cycle, at, budget, self.memory.last_visit))
-        )
+        found = self.runner.run(self.unless_stopped(self.signals.hear(self._cycle, at, budget, self.memory.last_visit)))
         self.heard(found)
         pages = fill(self.store, self.memory, known, self.seed) if len(self.store.index) > known else no_pages()
         return found.visits, pages
 
-    async def _unless_stopped(self, hearing: Coroutine[Any, Any, T]) -> T:
+    async def unless_stopped(self, hearing: Coroutine[Any, Any, T]) -> T:
+        """Await something; StoppedError as soon as the crawl is asked to stop."""
         task = asyncio.ensure_future(hearing)
         stop = asyncio.ensure_future(self.stopping.wait())
         await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -189,6 +191,12 @@ class LiveWorld:
         room = 0 if left_s <= 0 else 1 + int(left_s / max(gate.pace_s(host), LEAST_S))
         cap = self.site(host).cap
         return min(room, cap - self._asked[host]) if cap else room
+
+    def _slow_s(self, host: str) -> float:
+        """How long a host that is slower than most must be left alone yet; 0: it is not slow."""
+        gate = self.fetcher.gate
+        left_s = gate.ready_in_s(host)
+        return left_s if left_s > max(SLOW_S, 2 * gate.settings.min_delay_s) else 0.0
 
     def _visits(self) -> Visits:
         """Return the visits recorded since the last time, in the order in which their pages were chosen."""

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5  # type: ignore[import-untyped]
+from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
 
 from recrawl.see.valid_utf8 import is_utf8
 

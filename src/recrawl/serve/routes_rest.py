@@ -45,7 +45,9 @@ def add(app: web.Application) -> None:
 async def status(request: web.Request) -> web.Response:
     """Say how the crawl stands, in numbers."""
     service = request.app[SERVICE]
-    numbers = await service.readings.ask(lambda store: {**store.status(), "barred": store.count_barred()})
+    numbers = await service.readings.ask(
+        lambda store: {**store.status(), "barred": store.count_barred(), "notes": store.notes()}
+    )
     planned = service.planner.is_open
     return answer(dated({**numbers, "running": not planned and service.crawl.is_held(), "planned_here": planned}))
 

@@ -12,6 +12,7 @@ from recrawl.errors import InputError
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.base_model import NONE, SHIPPED, BaseModel, from_booster, read_base
 from recrawl.policies.learned.belief import FEATURES
+from recrawl.policies.learned.forest import Trees, plant
 from recrawl.policies.learned.learned import Learned
 from recrawl.policy import Setting
 
@@ -52,8 +53,25 @@ def test_flat_trees_say_what_lightgbm_says(holes: float) -> None:
     y = (np.nan_to_num(rows[:, 0]) + draw.normal(0, 1, 4000) > 0.5).astype(np.float32)
     settings = {"objective": "binary", "num_leaves": 15, "verbosity": -1, "num_threads": 1, "seed": 1}
     booster = lightgbm.train(settings, lightgbm.Dataset(rows, y), 20)
-    flat = from_booster(booster, tuple("abcde"))
-    assert np.abs(flat.offset(rows) - booster.predict(rows, raw_score=True)).max() < 1e-5
+    said = np.asarray(booster.predict(rows, raw_score=True))
+    assert plant(**vars(Trees.of(booster))).total(rows).tobytes() == said.tobytes()
+    assert np.abs(from_booster(booster, tuple("abcde")).offset(rows) - said).max() < 1e-5  # its leaves are single
+
+
+def test_a_forest_takes_trees_of_one_leaf_and_no_rows() -> None:
+    """A tree without a question adds its leaf to every row; 32 leaves fit, 33 do not."""
+    alone = plant([~0, ~1], [], [], [], [], [0.5, 0.25])
+    assert alone.total(np.zeros((3, 2), dtype=np.float32)).tolist() == [0.75] * 3
+    assert len(alone.total(np.zeros((0, 2), dtype=np.float32))) == 0
+    for leaves in (32, 33):
+        children = [[~i, i + 1] for i in range(leaves - 2)] + [[~(leaves - 2), ~(leaves - 1)]]
+        chain = [0], [0] * (leaves - 1), list(range(leaves - 1)), children, [0] * (leaves - 1), list(range(leaves))
+        rows = np.arange(leaves, dtype=np.float32)[:, None]
+        if leaves == 32:
+            assert plant(*chain).total(rows).tolist() == list(range(32))
+        else:
+            with pytest.raises(ValueError, match="32 leaves"):
+                plant(*chain)
 
 
 def test_a_model_comes_back_from_its_file(tmp_path: Path) -> None:

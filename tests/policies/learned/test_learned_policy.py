@@ -134,6 +134,8 @@ def test_an_explanation_adds_up() -> None:
     assert any("/d3/" in cause.words for cause in told.causes)
     assert told.next_visit is not None
     assert f"{told.chance:.0%}" in str(told)
+    assert str(told).endswith("\n  ".join(["", *done.policy.notes]))
+    assert any(note.startswith("exploring: ") for note in told.notes), "and what exploring has cost and brought"
 
 
 def test_a_page_without_a_copy_has_no_explanation() -> None:

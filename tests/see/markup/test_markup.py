@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from resiliparse.parse.html import HTMLTree  # type: ignore[import-untyped]
+from resiliparse.parse.html import HTMLTree
 
 from recrawl.see.markup.html import parse_refresh, read_html
 from recrawl.see.markup.references import attribute

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.policies.learned.hazard import Rows
+from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.places import LEVELS
 
 if TYPE_CHECKING:
@@ -43,13 +43,15 @@ class Explanation:
     prior: float  # the same without the learnt part
     causes: tuple[Cause, ...]  # the largest first
     next_visit: int | None  # in how many cycles the page would be chosen if nothing new is learnt; 0: in this one
+    notes: tuple[str, ...] = ()  # what visits beside the score's have cost and brought in this crawl
 
     def __str__(self) -> str:
         when = {None: "no visit is in sight", 0: "visited in this cycle"}.get(
             self.next_visit, f"next visit in about {self.next_visit} cycles"
         )
         head = f"{self.chance:.0%} likely to have changed, score {self.score:.3g}; {when}"
-        return "\n".join([head, *(f"  {cause.effect:+.2f}  {cause.words}" for cause in self.causes)])
+        causes = [f"  {cause.effect:+.2f}  {cause.words}" for cause in self.causes]
+        return "\n".join([head, *causes, *(f"  {note}" for note in self.notes)])
 
 
 def causes_of(

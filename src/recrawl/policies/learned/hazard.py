@@ -16,18 +16,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from recrawl.columns import BoolArray, FloatArray
 from recrawl.extras import extra_of, note_without_trees
 from recrawl.policies.learned.calibration import Calibration, logit
+from recrawl.policies.learned.forest import Forest, Rows, Trees, plant
 
 if TYPE_CHECKING:
     import lightgbm
 
 log = logging.getLogger(__name__)
 
-Rows = npt.NDArray[np.float32]
 Kept = tuple[Rows, FloatArray, BoolArray, FloatArray, int]  # features, prior, outcome and weight of visits in a cycle
 
 MAX_ROWS = 400_000
@@ -44,6 +43,7 @@ class Hazard:
     learning_rate: float = 0.15
     half_life: float = 40.0  # cycles until a row weighs half
     model: lightgbm.Booster | None = None
+    forest: Forest | None = None  # the model's trees, for scoring
     calibration: Calibration = field(default_factory=Calibration)
     fault: str | None = None  # why the prior took over
     _rows: list[Kept] = field(default_factory=list)
@@ -78,12 +78,13 @@ class Hazard:
         import lightgbm  # here, since it takes a second to import and most verbs never train
 
         data = lightgbm.Dataset(
-            np.concatenate([row[0] for row in kept]),
+            [row[0] for row in kept],  # LightGBM reads them one by one: no copy of all rows
             changed.astype(np.float32),
             weight=np.concatenate([row[3] * 0.5 ** ((cycle - row[4]) / self.half_life) for row in kept]),
             init_score=logit(np.concatenate([row[1] for row in kept])),
         )
         self.model = lightgbm.train(self._settings(), data, self.trees)
+        self.forest = plant(**vars(Trees.of(self.model)))
 
     def _settings(self) -> dict[str, Any]:
         return {
@@ -105,31 +106,31 @@ class Hazard:
 
     def probability(self, rows: Rows, prior: FloatArray) -> FloatArray:
         """Return the chance of a change for each row; the prior where there is no model or it fails."""
-        if self.model is None:
+        if self.forest is None:
             return prior
         trees = self._trees(rows)
         return prior if trees is None else self.calibration.chance(prior, trees)
 
     def judge(self, rows: Rows, prior: FloatArray, changed: BoolArray, weight: FloatArray, cycle: int) -> None:
         """Keep predictions and outcomes of visits that the model was not trained on, for the next calibration."""
-        trees = None if self.model is None else self._trees(rows)
+        trees = None if self.forest is None else self._trees(rows)
         if trees is not None:
             self.calibration.learn(prior, trees, changed, weight, cycle)
 
     def _trees(self, rows: Rows) -> FloatArray | None:
         """Return what the trees add to the log-odds; None if they fail."""
         try:
-            assert self.model is not None
-            trees = self.model.predict(rows, raw_score=True, num_threads=1) if len(rows) else np.zeros(0)
+            assert self.forest is not None
+            trees = self.forest.total(rows)
             if not np.isfinite(trees).all():
                 raise FloatingPointError("the model returned NaN or infinity")
         except Exception as error:
             self._fail(error)
             return None
-        return np.asarray(trees, dtype=np.float64)
+        return trees
 
     def _fail(self, error: Exception) -> None:
-        self.model = None
+        self.model = self.forest = None
         before, self.fault = self.fault, extra_of(error) or f"{type(error).__name__}: {error}"
         if extra_of(error):
             note_without_trees(self.fault)
