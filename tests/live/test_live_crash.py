@@ -31,7 +31,8 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from support import killed_process
-from support.kill_ordeal import forkserver, ordeal
+from support.forked import forkserver
+from support.kill_ordeal import ordeal
 from support.live_crawls import Days, begun, seeds, settings
 from support.manual_clock import ManualClock
 from support.small_recordings import tables
