@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,7 @@ class Recorder:
         self.scope = scope
         self.discovery = discovery
         self.watch = watch
+        self.group = GROUP
         self.also: Callable[[], None] = lambda: None  # what else belongs into the transaction of a group of visits
         self.rows: dict[int, tuple[float, ...]] = {}  # by page: what VISIT_COLUMNS say of its visit
         self.found: list[int] = []  # pages discovered
@@ -108,7 +110,7 @@ class Recorder:
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""
         self._arrived.append(arrived)
-        if len(self._arrived) >= GROUP:
+        if len(self._arrived) >= self.group:
             self.record()
 
     async def prepare(self, record: VisitRecord) -> None:
@@ -230,19 +232,17 @@ class Recorder:
 
         Pages are made of URLs that are new, in scope, and within the budgets.
         """
-        shown: dict[str, VisitRecord] = {}
-        for record in records:
-            if record.links is not None:
-                shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
-            if record.canonical is not None:
-                shown.setdefault(record.canonical, record)
+        shown = dict.fromkeys(chain.from_iterable(map(_shown_by, records)))
         pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
         strange = self._find([url for url, page in pages.items() if page is None], pages)
         if not strange:
             return pages, {}
         fresh = [url for url in strange if self._may_add(url)]
         self._in_scope = {}
-        parents = [shown[url] for url in fresh]
+        wanted, first = set(fresh), dict[str, VisitRecord]()
+        for record in reversed(records):  # the first that shows a URL stays
+            first.update(dict.fromkeys(wanted.intersection(_shown_by(record)), record))
+        parents = [first[url] for url in fresh]
         known = len(self.store.index)
         made = self.store.add_pages(
             fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
@@ -270,6 +270,12 @@ class Recorder:
         self._known.update(found)
         pages.update(found)
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def _shown_by(record: VisitRecord) -> Sequence[str]:
+    """Return the URLs that a visit shows: its links, and the page's own address as it names it."""
+    urls = () if record.links is None else record.links.urls
+    return urls if record.canonical is None else [*urls, record.canonical]
 
 
 def keep_manners(store: Store, fetcher: Fetcher | None) -> None:
