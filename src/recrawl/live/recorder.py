@@ -63,7 +63,8 @@ class Arrived(NamedTuple):
 def load_kernels() -> None:
     """Load what compares versions before the event loop runs: loading it later would hold up every host."""
     one, two = (
-        bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>\xe6\x97\xa5")
+        bag_of(see_page(body, "http://localhost/").main_text)
+        for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
     )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
@@ -95,6 +96,8 @@ class Recorder:
         self._cycle = 0
         self._arrived: list[Arrived] = []
         self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
+        self._outside: set[str] = set()  # URLs met lately that are no pages, and that `_outside_of` does not admit
+        self._outside_of = scope
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
     def begin(self, cycle: int) -> None:
@@ -234,7 +237,8 @@ class Recorder:
         """
         shown = dict.fromkeys(chain.from_iterable(map(_shown_by, records)))
         pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
-        strange = self._find([url for url, page in pages.items() if page is None], pages)
+        outside = self._outside_now()
+        strange = self._find([url for url, page in pages.items() if page is None and url not in outside], pages)
         if not strange:
             return pages, {}
         fresh = [url for url in strange if self._may_add(url)]
@@ -255,9 +259,18 @@ class Recorder:
                 discovered[parent.page].append(page)
         return pages, discovered
 
+    def _outside_now(self) -> set[str]:
+        """Return what is known to be out of the scope as it is now: that of a crawl is another when pages are added."""
+        if self._outside_of is not self.scope or len(self._outside) > KNOWN:
+            self._outside, self._outside_of = set(), self.scope
+        return self._outside
+
     def _may_add(self, url: str) -> bool:
         known = self._in_scope.get(url)
-        return (self.scope(url) if known is None else known) and self.discovery.admit(url)
+        if self.scope(url) if known is None else known:
+            return self.discovery.admit(url)
+        self._outside.add(url)
+        return False
 
     def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
         """Look up the pages of these URLs; return those that are no pages."""
