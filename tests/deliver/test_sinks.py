@@ -187,7 +187,7 @@ BAD = [
     ('to = "jsonl:a"\nonly = {host = "x"}', "unknown setting host"),
     ('to = "jsonl:a"\nbatch = "many"', "batch cannot be 'many'"),
     ('to = "jsonl:a"\n[[deliver]]\nto = "jsonl:a"', "two sinks have the same"),
-    ('to = "jsonl:a"\nretry = ["soon"]', "is not a number"),
+    ('to = "jsonl:a"\nretry = ["soon"]', "is not a span of time"),
 ]
 
 

@@ -14,6 +14,9 @@ from recrawl.live.session import Session
 from recrawl.live.signals import Heard
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
+from recrawl.urls.url import shown
+
+SAID = 5  # lines per cycle about sitemaps and feeds
 
 
 class JournalledSession(Session):
@@ -33,8 +36,16 @@ class JournalledSession(Session):
         self.journal.note("heard", files=heard.visits, new_pages=heard.found, announced=heard.announced)
         for url, why in heard.partial:
             self.journal.note("read-in-part", url=url, why=why)
-            if self.view is not None:
-                self.view.say(read_in_part(url, why))
+        for url, why in heard.unread:
+            self.journal.note("unread", url=url, why=why)
+        for line in heard.problems:
+            self.journal.note("sitemap", text=line)
+        lines = [read_in_part(url, why) for url, why in heard.partial]
+        lines += [f"{shown(url)}: {why}" for url, why in heard.unread]
+        more = [f"{len(lines) - SAID} other sitemaps and feeds: see log.jsonl"] if len(lines) > SAID else []
+        if self.view is not None:
+            for line in (*heard.problems, *lines[:SAID], *more):
+                self.view.say(line)
 
 
 def open_session(

@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import mean_of as mean
-from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.base import Finding, Verdict, verdict_of
 from recrawl.papers.clusters.clusters_protocol import CLS, ENOUGH, IDEAL, RIVALS, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import CRITICAL, paired_t, t_values
 from recrawl.papers.clusters.elbow import CrossValidation
@@ -42,15 +42,8 @@ def judged(question: str, claim: str, tests: Sequence[float], of: str = PLACES) 
     """Judge by t-values, one for each place: those beyond the critical value count."""
     known = [t for t in tests if not np.isnan(t)]
     better, worse = sum(t > CRITICAL for t in known), sum(t < -CRITICAL for t in known)
-    verdict: Verdict = "in part"
-    if better == worse == 0:
-        verdict = "too small to judge"
-    elif better == len(tests):
-        verdict = "yes"
-    elif not better:
-        verdict = "no"
     seen = f"significantly better at {better}, worse at {worse} of {len(tests)} {of}"
-    return Finding(question, claim, verdict, seen)
+    return Finding(question, claim, verdict_of(better, worse, len(tests)), seen)
 
 
 def alike(question: str, claim: str, tests: Sequence[float], of: str = PLACES) -> Finding:
