@@ -75,7 +75,7 @@ def _long_wait(session: Session) -> str:
         return ""
     pages = "page waits" if waiting == 1 else "pages wait"
     return (
-        f"note: {waiting:,} {pages} for a first visit, and {100 * share:.3g}% of the known pages is {visits} per cycle; "
+        f"note: {waiting:,} {pages} for a first visit, and {100 * share:.3g}% of the pages is {visits} per cycle; "
         "--budget 500, or budget in [crawl] of recrawl.toml, allows more"
     )
 
