@@ -32,7 +32,7 @@ from support.small_recordings import random_tables, write
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers, a process each; those that start for killed ones are forked, and a slow machine has time for that."""
+    """Two workers, a process each; those that start for killed ones are forked, in minutes if need be."""
     forked = {"distributed.worker.multiprocessing-method": "forkserver", "distributed.deploy.lost-worker-timeout": "9m"}
     with dask.config.set(forked):
         get_mp_context()  # says once what Dask itself wants imported
