@@ -259,6 +259,10 @@ class Recorder:
                 discovered[parent.page].append(page)
         return pages, discovered
 
+    def forget_scope(self) -> None:
+        """Ask anew which URLs are in the scope: the one who answers has changed."""
+        self._in_scope, self._outside = {}, set()
+
     def _outside_now(self) -> set[str]:
         """Return what is known to be out of the scope as it is now: that of a crawl is another when pages are added."""
         if self._outside_of is not self.scope or len(self._outside) > KNOWN:
