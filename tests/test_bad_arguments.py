@@ -28,7 +28,7 @@ def test_a_plan_reads_spans_and_shares() -> None:
         ({"budget": "many"}, "'many' is not a number"),
         ({"budget": None}, "not 'NoneType'"),
         ({"cycle_days": 0}, "a cycle of 0 days; take more than 0"),
-        ({"cycle_days": "soon"}, "'soon' is not a number"),
+        ({"cycle_days": "soon"}, "'soon' is not a span of time such as 30min"),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused_when_it_is_made(wrong: dict[str, Any], message: str) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recrawl.errors import InputError
-from recrawl.spans import budget_of, days_of, share_of, span_of
+from recrawl.spans import budget_of, bytes_of, days_of, share_of, span_of
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,12 @@ def test_shares_and_budgets() -> None:
 
 @pytest.mark.parametrize(
     ("read", "text", "said"),
-    [(days_of, "0d", "not a positive span"), (days_of, "-1h", "not a positive span"), (days_of, "soon", "not a number"),
-     (days_of, "", "not a number"), (days_of, "nan", "not a finite number"), (days_of, "min", "not a number"),
+    [(days_of, "0d", "not a positive span"), (days_of, "-1h", "not a positive span"), (days_of, "soon", "not a span"),
+     (days_of, "", "not a span"), (days_of, "nan", "not a finite number"), (days_of, "min", "not a span"),
      (share_of, "1.1", "not a share"), (share_of, "101%", "not a share"), (share_of, "%", "not a number"),
      (budget_of, "0%", "above 0%"), (budget_of, "2.5", "whole number"), (budget_of, "0", "whole number"),
-     (budget_of, "inf", "not a finite number")],
+     (budget_of, "inf", "not a finite number"), (budget_of, "1e23", "more than the"), (budget_of, "x", "not a number"),
+     (bytes_of, "10XB", "not a size"), (days_of, "1e300d", "not a positive span")],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(read: object, text: str, said: str) -> None:
     """The message quotes the word and says what is wrong with it."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from recrawl.columns import FloatArray
 from recrawl.errors import InputError
-from recrawl.spans import budget_of, days_of
+from recrawl.spans import MAX_VISITS, budget_of, days_of
 
 MOST_WAITING = 1_000  # pages without a copy that count for a share budget, however few are held
 
@@ -24,7 +24,7 @@ class Period(Protocol):
         """One day per page."""
 
 
-UNLIMITED = 2**31 - 1  # a budget that no cycle spends
+UNLIMITED = MAX_VISITS  # a budget that no cycle spends
 
 
 @dataclass(frozen=True)

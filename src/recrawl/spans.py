@@ -10,6 +10,8 @@ from recrawl.errors import InputError
 
 UNIT_DAYS = {"w": 7.0, "d": 1.0, "h": 1 / 24, "m": 1 / 1440, "min": 1 / 1440, "s": 1 / 86400}
 UNIT_BYTES = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+MAX_DAYS = 1e6  # some 2,700 years
+MAX_VISITS = 2**31 - 1  # of a cycle
 _BY_LENGTH = sorted(UNIT_DAYS, key=len, reverse=True)
 
 
@@ -21,8 +23,9 @@ def days_of(span: str | float) -> float:
     """
     text = str(span)
     unit = next((unit for unit in _BY_LENGTH if text.lower().endswith(unit)), "")
-    days = _number(text[: len(text) - len(unit)], text) * UNIT_DAYS.get(unit, 1.0)
-    if not days > 0:
+    days = _number(text[: len(text) - len(unit)], text, "a span of time such as 30min, 1h, 1d or 2w")
+    days *= UNIT_DAYS.get(unit, 1.0)
+    if not 0 < days <= MAX_DAYS:
         raise InputError(f"{text!r} is not a positive span of time such as 30min, 1h, 1d or 2w")
     return days
 
@@ -49,13 +52,15 @@ def budget_of(budget: str | float) -> float | int:
     (0.05, 200, 0.05)
     """
     text = f"{budget * 100:.12g}%" if isinstance(budget, float) else str(budget)
-    value = _number(text.removesuffix("%"), text)
+    value = _number(text.removesuffix("%"), text, "a number of pages such as 200, or a share such as 5%")
     if text.endswith("%"):
         if not 0 < value <= 100:
             raise InputError(f"{text!r} must be above 0% and at most 100%")
         return value / 100
     if value != int(value) or value <= 0:
         raise InputError(f"{text!r} must be a positive whole number of pages, or a share such as 5%")
+    if value > MAX_VISITS:
+        raise InputError(f"{text!r} is more than the {MAX_VISITS:,} pages that a budget can be")
     return int(value)
 
 
@@ -67,7 +72,7 @@ def bytes_of(size: str | float) -> int:
     """
     text = str(size).strip()
     unit = next((unit for unit in UNIT_BYTES if text.upper().endswith(unit)), "")
-    value = _number(text[: len(text) - len(unit)], text) * UNIT_BYTES.get(unit, 1)
+    value = _number(text[: len(text) - len(unit)], text, "a size such as 500MB or 10GB") * UNIT_BYTES.get(unit, 1)
     if value < 0:
         raise InputError(f"{text!r} is no size such as 500MB or 10GB")
     return int(value)
@@ -133,11 +138,11 @@ def dated(value: Any) -> Any:
     return [dated(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def _number(text: str, whole: str) -> float:
+def _number(text: str, whole: str, what: str = "a number") -> float:
     try:
         value = float(text)
     except ValueError:
-        raise InputError(f"{whole!r} is not a number") from None
+        raise InputError(f"{whole!r} is not {what}") from None
     if not math.isfinite(value):
         raise InputError(f"{whole!r} is not a finite number")
     return value

@@ -111,6 +111,22 @@ def test_a_cycle_that_is_not_due_runs_now(crawl: CrawlDirectory, capsys: pytest.
     assert abs(at_of(status["cycle"]["at"]) - time.time() / 86_400) < 0.1
     lines = (crawl.path / "log.jsonl").read_text().splitlines()
     assert all(at_of(json.loads(line)["at"]) > 20_000 for line in lines)
+    assert at_of(status["next_due_at"]) == pytest.approx(at_of(status["cycle"]["at"]) + 1, abs=1e-6)
+    assert "the next cycle is due" in said(capsys, "status", "-C", str(crawl.path))
+
+
+def test_cycles_run_at_once_are_replayed_at_their_own_pace(
+    crawl: CrawlDirectory, web: LivingWeb, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three cycles within seconds, of a crawl whose cycles are days: `learn` and `replay` have two cycles to judge."""
+    for _ in range(3):
+        said(capsys, "run", "-C", str(crawl.path), "--cycles", "1", "--now", "--quiet")
+        web.day += 3
+    told = json.loads(said(capsys, "replay", "-C", str(crawl.path), "--policies", "age", "--json"))
+    assert len(told["cycles"]) >= 1
+    assert any("as far apart as this crawl's were" in note for note in told["data"]["notes"])
+    assert "note: cycles of" in said(capsys, "learn", "-C", str(crawl.path), "--policies", "age,bayes")
+    said(capsys, "replay", "-C", str(crawl.path), "--every", "1d", code=2)
 
 
 def test_what_a_page_said_then_and_what_changed_since(
@@ -119,6 +135,7 @@ def test_what_a_page_said_then_and_what_changed_since(
     """`show --at`, `diff` and `pages --changed --since` look back at versions."""
     folder, page = str(crawl.path), web.urls("a.test", 1)[0]
     cycle(crawl)
+    assert "one version whose body was kept; a difference needs two" in said(capsys, "diff", "-C", folder, page, code=2)
     between = time.time() / 86_400
     web.day += 10
     cycle(crawl)
@@ -131,6 +148,12 @@ def test_what_a_page_said_then_and_what_changed_since(
     assert then.split()[0] in said(capsys, "show", "-C", folder, page, "--at", "2100-01-01") + then
     changed = json.loads(said(capsys, "pages", "-C", folder, "--changed", "--since", "2026-01-01", "--json"))
     assert len(changed) == len(json.loads(said(capsys, "pages", "-C", folder, "--changed", "--json"))) > 0
+    assert json.loads(said(capsys, "pages", "-C", folder, "--changed", "--since", "2h", "--json")) == changed
+    assert json.loads(said(capsys, "pages", "-C", folder, "--changed", "--since", "0.001s", "--json")) == []
+    assert then.split()[0] in said(capsys, "show", "-C", folder, page, "--at", "0.001s") + then
+    with pytest.raises(SystemExit, match="2"):
+        main(["pages", "-C", folder, "--since", "2 fortnights"])
+    assert "'2 fortnights' is not a span of time" in capsys.readouterr().err
     later = said(capsys, "pages", "-C", folder, "--changed", "--since", "2100-01-01", "--json")
     assert json.loads(later) == []
 

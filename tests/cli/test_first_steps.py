@@ -19,7 +19,11 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cli.options import moment, time_at
+from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
+from recrawl.live.session import Session
+from recrawl.live.signals import Heard
+from recrawl.plan import Plan
 from recrawl.spans import at_of
 from support.loopback_servers import Answer, Asked, Loopback
 
@@ -49,6 +53,8 @@ def answer(asked: Asked) -> Answer:
         return 200, {}, f"<urlset><url><loc>http://a.test:{port}/whole</loc></url><url><loc>http://a.te".encode()
     if asked.path == "/robots.txt" and asked.headers["host"].startswith("torn."):
         return 200, {}, f"Sitemap: http://a.test:{port}/torn.xml\n".encode()
+    if asked.path == "/robots.txt" and asked.headers["host"].startswith("lost."):
+        return 200, {}, f"Sitemap: http://lost.a.test:{port}/missing.xml\n".encode()
     if asked.path in ("/robots.txt", "/missing.xml"):
         return 404, {}, b""
     words = "pear " * (time.time_ns() % 97)
@@ -88,7 +94,7 @@ def test_each_sitemap_says_why_and_addresses_beside_it_are_added(
     assert "2 pages added, 2 in all" in out
     assert f"{at}/sitemap.xml: 1 of 2 pages are of other sites" in err
     assert f"{at}/missing.xml: gone 404" in err
-    assert re.search(r"10\.0\.0\.1/s\.xml: refused-address .*allow_networks", err)
+    assert re.search(r"10\.0\.0\.1/s\.xml: refused-address .*allow_networks = \[\"10\.0\.0\.0/8\"\]", err)
     assert f"{at}/page: names no page" in err
     assert len(err.splitlines()) == 4
     _, err = told(capsys, "add", "-C", crawl, "--sitemap", f"{at}/missing.xml", code=2)
@@ -113,6 +119,75 @@ def test_a_sitemap_of_which_a_part_was_read_says_why(
     events = [json.loads(line) for line in (tmp_path / "crawl" / "log.jsonl").read_text().splitlines()]
     found = [(event["url"], event["why"]) for event in events if event["event"] == "read-in-part"]
     assert (f"{at}/torn.xml", why) in found
+
+
+@pytest.mark.parametrize("verb", ["show", "diff", "remove", "pause", "add"])
+def test_bytes_that_are_no_text_are_one_line(verb: str, crawl: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A word that is not UTF-8, as a shell may hand it over, is no page of any crawl."""
+    assert main([verb, "-C", crawl, "caf\udce9"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("recrawl: ")
+    assert err.count("\n") == 1
+    assert told(capsys, "pages", "-C", crawl, "--contains", "caf\udce9").out == ""
+
+
+def test_lines_with_such_bytes_are_reported_by_number(
+    tmp_path: Path, crawl: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`add -f` takes the good lines of a file in another encoding, also behind a byte-order mark."""
+    (tmp_path / "list").write_bytes(b"\xef\xbb\xbfhttp://a.test/\r\nhttp://a.test/caf\xe9\nhttp://b.test/\n")
+    out, err = told(capsys, "add", "-C", crawl, "-f", str(tmp_path / "list"))
+    assert out == "2 pages added, 2 in all\n"
+    assert "list, line 2: 'http://a.test/caf\\udce9' is not a URL to crawl" in err
+
+
+def test_sitemaps_added_while_a_run_holds_the_crawl_are_read_before_its_next_cycle(
+    crawl: str, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pages of their own site are visited, though signals are off; one that is missing says so."""
+    visited, heard, at = list[str](), list[Heard](), f"http://a.test:{site.port}"
+    told(capsys, "add", "-C", crawl, f"http://b.test:{site.port}/")
+    directory, plan = CrawlDirectory.open(Path(crawl)), Plan(1.0, 50, warmup=0)
+    with Session(directory, "age", plan, watch=lambda noted: visited.append(noted.url), heard=heard.append) as session:
+        session.run_cycle()
+        maps = ("--sitemap", f"{at}/sitemap.xml", "--sitemap", f"{at}/missing.xml")
+        out, _ = told(capsys, "add", "-C", crawl, *maps)
+        assert out == "2 sitemaps queued: the process that crawls adds them before its next cycle\n"
+        session.at_once = True
+        session.run_cycle()
+        assert not session.store.asked_sitemaps()
+    assert sorted(visited) == sorted([f"{at}/mapped", *[f"http://b.test:{site.port}/"] * 2])
+    problems = [line for each in heard for line in each.problems]
+    assert problems[0] == f"{at}/missing.xml: gone 404"
+    assert problems[1].startswith(f"{at}/sitemap.xml: 1 of 2 pages are of other sites")
+    assert len(problems) == 2
+
+
+def test_a_sitemap_that_cannot_be_read_is_in_the_status(
+    tmp_path: Path, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """robots.txt names a missing file: the run's screen, its log and `status` say so."""
+    Crawl.create(tmp_path / "crawl", SETTINGS.replace("signals = false", "signals = true"))
+    crawl, missing = str(tmp_path / "crawl"), f"http://lost.a.test:{site.port}/missing.xml"
+    told(capsys, "add", "-C", crawl, f"http://lost.a.test:{site.port}/")
+    told(capsys, "run", "-C", crawl, "--cycles", "1", "--now")
+    assert f"{missing}: gone 404" in told(capsys, "run", "-C", crawl, "--cycles", "1", "--now").err
+    assert f"sitemap or feed {missing}: gone 404" in told(capsys, "status", "-C", crawl).out
+    assert json.loads(told(capsys, "status", "-C", crawl, "--json").out)["feeds"] == {missing: "gone 404"}
+    events = [json.loads(line) for line in (tmp_path / "crawl" / "log.jsonl").read_text().splitlines()]
+    assert [event["url"] for event in events if event["event"] == "unread"] == [missing]
+
+
+def test_a_small_share_of_few_pages_says_how_to_get_more(
+    tmp_path: Path, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten pages and a tenth of them per cycle: a line names the budget; with a number there is none."""
+    Crawl.create(tmp_path / "crawl", SETTINGS.replace('budget = "50"', 'budget = "10%"'))
+    crawl = str(tmp_path / "crawl")
+    told(capsys, "add", "-C", crawl, *(f"http://a.test:{site.port}/{number}" for number in range(10)))
+    assert "note: 9 pages wait for a first visit, and 10% of" in told(capsys, "run", "-C", crawl, "--cycles", "1").err
+    run = told(capsys, "run", "-C", crawl, "--cycles", "1", "--now", "--budget", "5").err
+    assert "wait for a first visit" not in run
 
 
 def test_a_run_without_a_copy_says_why(crawl: str, capsys: pytest.CaptureFixture[str]) -> None:

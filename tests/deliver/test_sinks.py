@@ -187,7 +187,7 @@ BAD = [
     ('to = "jsonl:a"\nonly = {host = "x"}', "unknown setting host"),
     ('to = "jsonl:a"\nbatch = "many"', "batch cannot be 'many'"),
     ('to = "jsonl:a"\n[[deliver]]\nto = "jsonl:a"', "two sinks have the same"),
-    ('to = "jsonl:a"\nretry = ["soon"]', "is not a number"),
+    ('to = "jsonl:a"\nretry = ["soon"]', "is not a span of time"),
 ]
 
 
@@ -200,6 +200,22 @@ def test_bad_settings_are_one_line(folder: Path, table: str, message: str, capsy
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
+
+
+def test_deliver_says_as_json_how_far_each_sink_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sink has everything, nobody answers at the other: the last event, and the error."""
+    tables = (
+        'name = "good"\nto = "jsonl:all.jsonl"',
+        'name = "bad"\nto = "webhook:http://127.0.0.1:9/"\nretry = ["1h"]',
+    )
+    (folder / "recrawl.toml").write_text("".join(f"\n[[deliver]]\n{table}\n" for table in tables))
+    assert main(["deliver", "-C", str(folder), "--json"]) == 1
+    good, bad = json.loads(capsys.readouterr().out)
+    newest = json.loads((folder / "all.jsonl").read_text().splitlines()[-1])["id"]
+    assert (good["name"], good["tries"], good["dead"], good["disabled"], good["error"]) == ("good", 0, 0, False, None)
+    assert good["last"].partition(".")[0] == str(newest)
+    assert (bad["name"], bad["last"], bad["tries"]) == ("bad", None, 1)
+    assert bad["error"]
 
 
 def test_a_crawl_without_sinks_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

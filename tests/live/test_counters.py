@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recrawl.live import store_url_parts
 from recrawl.live.store import Store
 from recrawl.live.store_history import LOOKED_THROUGH, PageFilter
 from recrawl.live.store_visits import SeenLinks, VisitRecord
@@ -94,6 +96,30 @@ def test_lists_of_pages_follow_the_counters(tmp_path: Path) -> None:
         (2, 0, 1, 1),
     ]
     assert store.hosts_at_work()[0]["pages"] == 3
+
+
+def test_summaries_of_urls_change_no_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With full blocks summarised, a search finds what reading every URL finds, and reads far fewer of them."""
+    monkeypatch.setattr(store_url_parts, "BLOCK", 256)
+    store = Store.create(tmp_path / "state.sqlite")
+    urls = [f"http://a.example/{'Rare-é' if i == 2_500 else 'often'}/{i * 7919 % 100_003}" for i in range(3_000)]
+    with store.transaction():
+        store.add_pages(urls[:2_000], ["a.example"] * 2_000, 0.0)
+        store.summarise_urls()
+        store.add_pages(urls[2_000:], ["a.example"] * 1_000, 0.0)
+    for _ in range(2):
+        for part in ("often", "Rare-é", "e-é/", "nowhere", urls[300][-7:], urls[2_999][-7:], "/9", "%_often"):
+            expected = [url for url in urls if part in url]
+            found = [page["url"] for page in store.pages(PageFilter(part, sort="waiting"))]
+            assert found == expected, part
+            assert store.url_like(part) == min(expected, key=len, default=None)
+        read = store.pages_that_may_hold("nowhere at all")
+        assert read is not None
+        assert sum(last - first + 1 for first, last in read) < 1_300
+        with store.transaction():
+            store.summarise_urls()
+    assert store.pages_that_may_hold("nowhere at all") == [(2_816, 2_999)]
+    store.close()
 
 
 def test_a_part_of_a_url_is_found_however_rare_it_is(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,10 @@ from benchmarks.living import DEAD, NEWCOMER, OUTAGE, SHUT, SLOW, TRAP, LivingWe
 
 from recrawl.cli import main
 from recrawl.live.directory import CrawlDirectory
+from recrawl.live.facade import Crawl
+from recrawl.live.session import Session
 from recrawl.plan import Plan
+from support.loopback_servers import Answer, Asked, Loopback
 
 BUDGET = 30
 PLAN = Plan(1.0, BUDGET, warmup=0, discovery=1.0)
@@ -122,6 +127,71 @@ def test_a_slow_host_gets_what_it_can_take_and_stalls_nobody(tmp_path: Path) -> 
         assert all(1 <= row.requests[SLOW] <= 3 for row in rows)
         assert all(row.seconds < 6.0 for row in rows)
         assert rows[2].requests.total() == BUDGET - 1  # what the slow host could not take went to others
+
+
+SETTINGS = """
+[crawl]
+policy = "age"
+signals = {signals}
+[fetch]
+allow_networks = ["127.0.0.0/8"]
+connect_to = [["*.test", "127.0.0.1"]]
+[fetch.gate]
+min_delay_s = 0.0
+latency_factor = 0.0
+"""
+
+
+def test_pages_that_others_link_to_do_not_wait_for_a_slow_host(tmp_path: Path) -> None:
+    """Front pages of two hosts, one with a Crawl-delay of 6 s: the other's pages come long before its second page."""
+    asked_s: dict[str, float] = {}
+
+    def answer(asked: Asked) -> Answer:
+        name = asked.headers["host"].split(":")[0] + asked.path
+        asked_s.setdefault(name, time.monotonic())
+        if asked.path == "/robots.txt":
+            return 200, {}, b"User-agent: *\nCrawl-delay: 6\n" if name.startswith("slow") else b""
+        return 200, {}, b"".join(b'<a href="/%d">%d</a>' % (n, n) for n in range(5)) + name.encode()
+
+    with Loopback(answer) as server:
+        crawl = Crawl.create(tmp_path / "crawl", SETTINGS.format(signals="false"))
+        crawl.add(*(f"http://{host}.test:{server.port}/" for host in ("slow", "a")))
+        crawl.run(1, budget=7)
+    gap_s = asked_s["slow.test/"] - asked_s["slow.test/robots.txt"]
+    assert gap_s >= 6
+    assert all(asked_s[f"a.test/{n}"] < asked_s["slow.test/"] - 2 for n in range(5))
+
+
+def test_a_sitemap_that_takes_long_holds_up_nobody(tmp_path: Path) -> None:
+    """A cycle's visits wait for sitemaps for a while; what comes later is taken in by the next cycle."""
+    slow = threading.Event()
+
+    def answer(asked: Asked) -> Answer:
+        port = asked.headers["host"].split(":")[1]
+        if asked.path == "/robots.txt":
+            return 200, {}, f"Sitemap: http://maps.test:{port}/sitemap.xml\n".encode()
+        if asked.path == "/sitemap.xml":
+            slow.wait(15)
+            return 200, {}, f"<urlset><url><loc>http://a.test:{port}/named</loc></url></urlset>".encode()
+        return 200, {}, b"<p>A page</p>" + asked.path.encode()
+
+    plan, visited = Plan(1.0, 50, warmup=0), list[str]()
+    with Loopback(answer) as server:
+        crawl = Crawl.create(tmp_path / "crawl", SETTINGS.format(signals="true"))
+        crawl.add(f"http://a.test:{server.port}/")
+        with Session(crawl.directory, "age", plan, watch=lambda noted: visited.append(noted.url)) as session:
+            assert session.signals is not None
+            session.signals.patience_s = 0.3
+            for cycle in range(3):
+                session.at_once = True
+                session.run_cycle()
+                if cycle == 1:
+                    assert len(visited) == 2  # the page, twice; its sitemap was asked for and did not come
+                    slow.set()
+                    session.signals.patience_s = 30.0
+    paths = [url.rpartition("/")[2] for url in visited]
+    assert paths.count("named") == 1
+    assert sum(asked.path == "/sitemap.xml" for asked in server.asked) == 1
 
 
 def test_pages_that_a_new_exclude_takes_out_of_the_scope_cost_nothing(tmp_path: Path) -> None:

@@ -42,6 +42,9 @@ def add(parser: argparse.ArgumentParser) -> None:
                        help="number of clusters (one per 3,000 pages as in the paper, from 5 to 100)")  # fmt: skip
     group.add_argument("--repeats", type=int, default=3, metavar="R", help="number of seeds for Fig 4 and Table 2 (3)")
     group.add_argument("--queries", default="100", metavar="N|FILE", help="queries to draw, or a file of them (100)")
+    group.add_argument("--relevant", choices=("web", "results"), default="web",
+                       help="average precision is over all pages that answer a query, or over those among its ten "
+                       "results (web)")  # fmt: skip
     group.add_argument(
         "--parts", default=None, metavar="A,B", help="only these parts, of counts,units,features,policies,cold (all)"
     )
@@ -62,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
     parts = PARTS if args.parts is None else tuple(dict.fromkeys(args.parts.split(",")))
     protocol = ClustersProtocol(
         args.cycles, args.budgets, args.warmup, args.clusters, int(args.queries) if asked is None else len(asked),
-        parts=parts, seed=args.seed, repeats=args.repeats,
+        parts=parts, seed=args.seed, repeats=args.repeats, relevant=args.relevant,
     )  # fmt: skip
     if args.quick:
         protocol = _quick(protocol)

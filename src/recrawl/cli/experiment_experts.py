@@ -50,6 +50,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--interval", type=int, default=1, metavar="S", help="how many steps ahead to predict, sigma (1)"
     )
     group.add_argument("--train", type=int, metavar="N", help="training steps, n in the paper (50 daily, 20 weekly)")
+    group.add_argument("--stride", type=int, metavar="N", help="judge every so many steps (2 daily, 1 weekly)")
+    group.add_argument(
+        "--words", type=int, default=32, metavar="W", help="words by which pages are compared, 0 for all (32)"
+    )
     group.add_argument("--own-features", action="store_true", help="experts see the predicted page's features, too")
     group.add_argument("--no-crawl", action="store_true", help="leave out the crawl of Fig 8")
     group.add_argument("--quick", action="store_true", help="a small version: every fourth step, two seeds")
@@ -91,9 +95,15 @@ def _protocols(args: argparse.Namespace) -> list[ExpertsProtocol]:
         raise InputError("--flips must be a share from 0 to 1")
     if args.train is not None and args.train < 4:
         raise InputError("--train must be at least 4 steps")
+    if args.words < 0 or (args.stride is not None and args.stride < 1):
+        raise InputError("--stride must be at least 1, and --words 0 or more")
     window = Window(args.window, args.interval)
     own = args.own_features
-    found = [replace(named[name], experts=args.experts, seed=args.seed, window=window, beside=own) for name in wanted]
+    found = [
+        replace(named[name], experts=args.experts, seed=args.seed, window=window, beside=own, words=args.words)
+        for name in wanted
+    ]
+    found = [p if args.stride is None else replace(p, stride=args.stride) for p in found]
     found = [p if args.train is None else replace(p, train=args.train) for p in found]
     found = [replace(p, flips=p.flips if args.flips is None else args.flips) for p in found]
     return [quick(protocol) for protocol in found] if args.quick else found

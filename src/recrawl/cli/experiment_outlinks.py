@@ -41,6 +41,11 @@ def add(parser: argparse.ArgumentParser) -> None:
                        help="weeks of history (0 to 8)")  # fmt: skip
     group.add_argument("--neighbours", type=int, default=30, metavar="K", help="related pages per page (30)")
     group.add_argument("--trusted", default="", metavar="SITE,SITE", help="sites that TrustRank starts from (all)")
+    group.add_argument("--ranks", choices=("trust", "both"), default="trust",
+                       help="learners see TrustRank, as the paper reports, or PageRank too (trust)")  # fmt: skip
+    group.add_argument("--related-rate", choices=("past", "all"), default="past",
+                       help="link change rate of related pages over the weeks before the predicted one, or over all "
+                       "weeks as the paper writes (past)")  # fmt: skip
     group.add_argument("--sentence-model", metavar="M", help="vectors by this sentence-embedding model")
     group.add_argument("--no-ngboost", action="store_true", help="leave out natural gradient boosting, which is slow")
     group.add_argument("--quick", action="store_true", help="a small version: 4,000 rows, 2 draws, 40 trees, no tuning")
@@ -52,6 +57,7 @@ def run(args: argparse.Namespace) -> None:
     from recrawl.papers.outlinks.outlinks_protocol import WEEK, OutlinksProtocol
     from recrawl.papers.outlinks.outlinks_report import OutlinksReport
     from recrawl.papers.outlinks.outlinks_run import run_experiment
+    from recrawl.papers.outlinks.taxonomy import Reading
 
     check_numbers(args)
     protocol = OutlinksProtocol(
@@ -59,6 +65,7 @@ def run(args: argparse.Namespace) -> None:
         histories=args.histories, neighbours=args.neighbours, model=args.sentence_model or "",
         natural=False if args.no_ngboost else None, seed=args.seed, folds=args.folds,
         trusted_sites=tuple(name for name in args.trusted.split(",") if name),
+        reading=Reading(args.ranks, args.related_rate),
     )  # fmt: skip
     protocol = OutlinksProtocol.quick(protocol) if args.quick else protocol
     protocol.check()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from recrawl.clock import SystemClock
 from recrawl.errors import InputError
 from recrawl.spans import at_of, budget_of, days_of, local_of, share_of
 
@@ -115,7 +116,12 @@ def span(text: str) -> float:
 
 
 def time_at(text: str) -> float:
-    """Parse a time such as 2026-11-16 or 2026-11-16T12:00Z into days since 1970; local where it names no zone."""
+    """Parse a time such as 2026-11-16 or 2026-11-16T12:00Z into days since 1970; local where it names no zone.
+
+    A span such as 2h is the time that long ago.
+    """
+    if text[-1:].isalpha() and text[:1].isdigit() and "-" not in text:
+        return SystemClock().now() - _parsed(days_of, text)
     return _parsed(at_of, with_zone(text))
 
 

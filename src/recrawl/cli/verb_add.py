@@ -52,7 +52,8 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print(json.dumps({"queued" if waits else "added": new, "pages": known}))
     elif waits:
-        queued = counted(new, "page") + (f" and {counted(len(args.sitemap), 'sitemap')}" if args.sitemap else "")
+        both = ((new, "page"), (len(args.sitemap), "sitemap"))
+        queued = " and ".join(counted(count, thing) for count, thing in both if count)
         print(f"{queued} queued: the process that crawls adds them before its next cycle")
     else:
         print(f"{counted(new, 'page')} added, {known} in all")
@@ -63,8 +64,9 @@ def _lines(file: str | None) -> list[tuple[int, str]]:
     if file is None:
         return []
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read: {error}") from None
+        raw = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error.strerror}") from None
+    text = raw.decode("utf-8-sig", "surrogateescape")  # a line with other bytes is no URL, and is reported
     lines = enumerate((line.strip() for line in text.splitlines()), 1)
     return [(number, line) for number, line in lines if line and not line.startswith("#")]

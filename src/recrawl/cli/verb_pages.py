@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--since",
         type=time_at,
         metavar="TIME",
-        help="visited, or with --changed changed, since 2026-11-16T12:00 (local time; UTC: ...Z)",
+        help="visited, or with --changed changed, since 2026-11-16T12:00 (local time; UTC: ...Z) or 2h ago",
     )
     parser.add_argument("--sort", choices=SORTS, default="changes", help="order of the list (changes)")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")

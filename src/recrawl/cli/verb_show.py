@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--at",
         type=time_at,
         metavar="TIME",
-        help="print the copy of that time: 2026-11-16T12:00 (local time; UTC: ...Z)",
+        help="print the copy of that time: 2026-11-16T12:00 (local time; UTC: ...Z), or 2h for two hours ago",
     )
     parser.add_argument(
         "--why", action="store_true", help="explain the next visit even if over 100,000 visits must be replayed for it"

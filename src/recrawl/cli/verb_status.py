@@ -13,6 +13,7 @@ from recrawl.spans import dated
 if TYPE_CHECKING:
     from recrawl.live.directory import CrawlDirectory
 
+FEEDS = 3  # that could not be read, shown
 EXAMPLES = """examples:
   recrawl status -C news
   watch recrawl status -C news        while it runs in another terminal
@@ -45,6 +46,10 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
     if found["barred"]:
         barred = ", ".join(f"{count:,} {reason}" for reason, count in sorted(found["barred"].items()))
         lines.append(f"not visited now: {barred}; they cost no budget")
+    for url, why in list(found["feeds"].items())[:FEEDS]:
+        lines.append(f"sitemap or feed {shown(url)}: {shown(why)}")
+    if len(found["feeds"]) > FEEDS:
+        lines.append(f"... and {len(found['feeds']) - FEEDS} more of them (--json)")
     cycle = found["cycle"]
     if cycle is None:
         lines.append("no cycle yet: recrawl run")
@@ -63,4 +68,6 @@ def _lines(directory: CrawlDirectory, found: dict[str, Any]) -> list[str]:
         ] or ["no worker is alive: recrawl work"]
     if found["running"] and cycle is not None and cycle["done"]:
         lines.append("a process runs the crawl and waits for the next cycle")
+    elif found["next_due_at"] is not None:
+        lines.append(f"the next cycle is due {moment(found['next_due_at'])}: recrawl run")
     return lines

@@ -19,6 +19,7 @@ from yarl import URL
 from recrawl.clock import Clock
 from recrawl.errors import InputError
 from recrawl.fetch.outcome import Kind
+from recrawl.fetch.settings import target_of
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -28,6 +29,9 @@ _TEREDO = ip_network("2001::/32")
 _6TO4 = ip_network("2002::/16")
 _NAT64 = ip_network("64:ff9b::/96")
 _EXTRA = tuple(ip_network(text) for text in ("100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "fec0::/10", "100::/64"))
+_PRIVATE = tuple(
+    ip_network(text) for text in ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+)
 _MAX_CACHED = 100_000
 
 
@@ -64,6 +68,15 @@ def is_public(address: Address) -> bool:
     return address.is_global and not address.is_multicast and not any(address in network for network in _EXTRA)
 
 
+def private_network_in(text: str) -> str:
+    """Return the private network of the first address in a text, for a hint; empty where there is none."""
+    for word in text.replace(",", " ").split():
+        address = _literal(word)
+        if address is not None:
+            return next((str(network) for network in _PRIVATE if address in network), "")
+    return ""
+
+
 async def system_lookup(host: str) -> Sequence[str]:
     """Ask the system's resolver for all addresses of a host."""
     answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -88,7 +101,7 @@ class Guard(AbstractResolver):
         self._proxy = (URL(proxy).host or "").lower() if proxy else ""
         self._proxy_addresses = set[str]()  # the only ones that are connected to where there is a proxy
         self._allowed = tuple(_network(text) for text in allow_networks)
-        self._connect_to = {host.lower(): _target(place) for host, place in connect_to}
+        self._connect_to = {host.lower(): target_of(place) for host, place in connect_to}
         self._cache_s = cache_s
         self._timeout_s = timeout_s
         self._lookup = lookup
@@ -190,10 +203,3 @@ def _network(text: str) -> Network:
         return ip_network(text, strict=False)
     except ValueError:
         raise InputError(f"fetch: {text!r} is not a network such as 127.0.0.0/8") from None
-
-
-def _target(place: str) -> tuple[str, int]:
-    address, _, port = place.rpartition(":") if place.count(":") == 1 else (place, "", "")
-    if _literal(address) is None or (port and not port.isdigit()):
-        raise InputError(f"fetch: connect_to needs an address such as 127.0.0.1:8080, not {place!r}")
-    return address, int(port or 0)

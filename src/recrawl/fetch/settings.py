@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 from recrawl.errors import InputError
@@ -79,7 +79,21 @@ class FetchSettings:
                 ip_network(text, strict=False)
             except ValueError:
                 raise InputError(f"fetch: allow_networks needs networks such as 127.0.0.0/8, not {text!r}") from None
+        for _, place in self.connect_to:
+            target_of(place)
         if self.proxy and not _PROXY.fullmatch(self.proxy):
             raise InputError(f"fetch: proxy must be http://host:port, not {self.proxy!r}")
         if self.gate.connections < 1 or self.gate.min_delay_s < 0:
             raise InputError("fetch: a host needs at least one connection and a delay of at least 0 s")
+
+
+def target_of(place: str) -> tuple[str, int]:
+    """Read where a name really lives: an address and a port, 0 where none is given."""
+    address, _, port = place.rpartition(":") if place.count(":") == 1 else (place, "", "")
+    try:
+        ip_address(address.strip("[]"))
+        if port and not (port.isdigit() and int(port) < 65_536):
+            raise ValueError
+    except ValueError:
+        raise InputError(f"fetch: connect_to needs an address such as 127.0.0.1:8080, not {place!r}") from None
+    return address, int(port or 0)

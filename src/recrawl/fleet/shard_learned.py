@@ -14,6 +14,7 @@ from recrawl.fleet.shard_scoring import policy_for_shards
 from recrawl.fleet.shard_scouts import LEVELS, ScoutCandidates, ScoutNeed, scouts_of_shard
 from recrawl.fleet.shard_training import ShardModel
 from recrawl.policies.learned.belief import AT_ONCE
+from recrawl.policies.learned.gains import gains_by_chance
 from recrawl.policies.learned.learned import Learned
 from recrawl.policies.selection import rank_keys
 
@@ -47,7 +48,8 @@ def score_learned(task: LearnedTask) -> tuple[Candidates, tuple[ScoutCandidates,
     worth = np.zeros(len(memory))
     for part in np.array_split(pages, len(pages) // AT_ONCE + 1):
         chance[part] = model.chance(belief, part)
-        worth[part] = policy.objective.index(chance[part], waited(belief, part), np.ones(len(part)))
+        gains = gains_by_chance(chance[part], waited(belief, part))
+        worth[part] = policy.objective.index(chance[part], np.ones(len(part)), gains)
     if memory.importance is not None:
         worth *= memory.importance
     keys = rank_keys(worth, memory, ~has_copy)

@@ -10,13 +10,16 @@ from collections.abc import Sequence
 
 from recrawl.clock import Clock
 from recrawl.eligibility import Bar
+from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.sitemaps import of_site, read_in_part, read_sitemap
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.recorder import keep_manners
-from recrawl.live.standing import HINTS
+from recrawl.live.standing import why_unread
 from recrawl.live.store import Store, one_line_errors
+from recrawl.live.store_bars import QUEUED_SITEMAP
+from recrawl.urls.scope import Scope
 from recrawl.urls.url import host_of, normalise, shown, why_not
 
 ELSEWHERE = "pages are of other sites or out of the scope, and left out; [scope] in recrawl.toml can admit them"
@@ -43,8 +46,7 @@ def queue(directory: CrawlDirectory, hrefs: Sequence[str], sitemaps: Sequence[st
     store = directory.open_store()
     try:
         with one_line_errors(directory.state), store.transaction():
-            store.ask_for(hrefs, at)
-            store.add_feeds([(host_of(url), url, None) for url in sitemaps])
+            store.ask_for([*hrefs, *(QUEUED_SITEMAP + url for url in sitemaps)], at)
     finally:
         store.close()
 
@@ -58,32 +60,34 @@ def take_in(store: Store, hrefs: Sequence[str], at: float | Sequence[float]) -> 
 async def announced(
     directory: CrawlDirectory, store: Store, sitemaps: Sequence[str], clock: Clock
 ) -> tuple[list[str], list[str]]:
-    """Read sitemaps or feeds politely; return the pages that they name, within their own sites or the scope.
+    """Read sitemaps or feeds for a crawl that no process holds; return the pages that they name, and what was wrong."""
+    config = directory.config()
+    async with make_fetcher(config, clock) as fetcher:
+        restore_manners(fetcher, store)
+        found = await named_by(fetcher, config.scope, sitemaps)
+        with store.transaction():
+            keep_manners(store, fetcher)
+            store.follow([(host_of(url), url) for url in sitemaps])
+    return found
+
+
+async def named_by(fetcher: Fetcher, scope: Scope, sitemaps: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Read sitemaps or feeds politely; return the pages that they name, within their own sites or the scope's rules.
 
     Also return what went wrong: why a file could not be read, and how many pages were left out.
     """
-    config, urls, problems = directory.config(), list[str](), list[str]()
-    async with make_fetcher(config, clock) as fetcher:
-        restore_manners(fetcher, store)
-        for sitemap in sitemaps:
-            failed, partial = list[FetchResult](), list[tuple[str, str]]()
-            entries = await read_sitemap(fetcher, sitemap, problems=failed, partial=partial)
-            own = of_site(entries, sitemap, config.scope)
-            urls += [entry.url for entry in own]
-            problems += [_why_unread(result) for result in failed]
-            if not failed and not entries:
-                why = f" ({partial[0][1]})" if partial else ""
-                problems.append(f"{shown(sitemap)}: names no page{why}; {NO_SITEMAP}")
-            else:
-                problems += [read_in_part(url, why) for url, why in partial]
-            if len(own) < len(entries):
-                problems.append(f"{shown(sitemap)}: {len(entries) - len(own)} of {len(entries)} {ELSEWHERE}")
-        with store.transaction():
-            keep_manners(store, fetcher)
+    urls, problems = list[str](), list[str]()
+    for sitemap in sitemaps:
+        failed, partial = list[FetchResult](), list[tuple[str, str]]()
+        entries = await read_sitemap(fetcher, sitemap, problems=failed, partial=partial)
+        own = of_site(entries, sitemap, scope)
+        urls += [entry.url for entry in own]
+        problems += [f"{shown(result.url)}: {why_unread(result)}" for result in failed]
+        if not failed and not entries:
+            why = f" ({partial[0][1]})" if partial else ""
+            problems.append(f"{shown(sitemap)}: names no page{why}; {NO_SITEMAP}")
+        else:
+            problems += [read_in_part(url, why) for url, why in partial]
+        if len(own) < len(entries):
+            problems.append(f"{shown(sitemap)}: {len(entries) - len(own)} of {len(entries)} {ELSEWHERE}")
     return urls, problems
-
-
-def _why_unread(result: FetchResult) -> str:
-    """Say why a sitemap could not be read, and which setting allows it."""
-    why = f"{result.kind} {result.reason or result.status}".strip()
-    return f"{shown(result.url)}: {why}{HINTS.get(result.kind, '')}"

@@ -59,8 +59,8 @@ class SettingsFile:
             raise InputError(f"{path}: {str(error).splitlines()[0]}") from None
 
     def wrong(self, key: str, why: str) -> InputError:
-        """Return an error that names the key and, where it can be found, its line."""
-        line = self._line(key)
+        """Return an error that names the key and, where it can be found, its line, or that of the table it is in."""
+        line = self._line(key) or self._line(key.rpartition(".")[0])
         return InputError(f"{self.path}{'' if line is None else f', line {line}'}: {key} {why}")
 
     def _line(self, key: str) -> int | None:

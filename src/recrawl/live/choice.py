@@ -65,10 +65,8 @@ def resolve(directory: CrawlDirectory, policy: str | None = None) -> str:
     from recrawl.policy import Setting
 
     policy = policy or directory.config().policy
-    if _CODE.search(policy):
-        raise InputError(f"{directory.path / 'recrawl.toml'}: a crawl's settings name no code; use --policy {policy}")
     if policy != AUTO:
-        return within(directory, policy)
+        return _checked(directory, policy)
     chosen = load(directory)
     if chosen is None:
         return DEFAULT
@@ -78,6 +76,21 @@ def resolve(directory: CrawlDirectory, policy: str | None = None) -> str:
     except InputError as error:
         raise _unusable(directory, error) from None
     return policy
+
+
+def _checked(directory: CrawlDirectory, policy: str) -> str:
+    """Return a policy of the settings, its files named from where we stand; an error names its line."""
+    from recrawl.live.checked_settings import SettingsFile
+    from recrawl.policies.catalogue import make_policy
+    from recrawl.policy import Setting
+
+    try:
+        if _CODE.search(policy):
+            raise InputError(f"cannot be used: a crawl's settings name no code; use --policy {policy}")
+        make_policy(within(directory, policy), Setting())
+    except InputError as error:
+        raise SettingsFile.read(directory.path / "recrawl.toml").wrong("crawl.policy", f"{error}") from None
+    return within(directory, policy)
 
 
 def load(directory: CrawlDirectory) -> dict[str, Any] | None:

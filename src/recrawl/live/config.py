@@ -12,7 +12,14 @@ from recrawl.errors import InputError
 from recrawl.fetch.settings import FetchSettings, GateSettings
 from recrawl.live.checked_settings import SettingsFile
 from recrawl.live.remote_bodies import BodiesSettings, check_target
-from recrawl.live.site_settings import SiteSettings, check_certificate, read_headers, read_secret, read_sites
+from recrawl.live.site_settings import (
+    SiteSettings,
+    check_authorities,
+    check_certificate,
+    read_headers,
+    read_secret,
+    read_sites,
+)
 from recrawl.live.store_place import StoreSettings, store_settings
 from recrawl.spans import budget_of, bytes_of, days_of
 from recrawl.urls.scope import Scope
@@ -64,6 +71,7 @@ def load(path: Path, text: str | None = None) -> CrawlConfig:
     gate, headers = file.section(fetch, "fetch.gate"), read_headers(file, fetch, "fetch.headers")
     fetch = {name: value for name, value in fetch.items() if name not in ("gate", "headers")}
     values = file.values("fetch.", fetch, FetchSettings, _names(FetchSettings))
+    check_authorities(file, values.get("tls_ca_file"))
     check_certificate(file, "fetch", values.get("tls_cert_file"), values.get("tls_key_file"))
     if values.get("proxy_auth_file"):
         read_secret(file, "fetch.proxy_auth_file", values["proxy_auth_file"])
@@ -98,6 +106,8 @@ def _bodies(file: SettingsFile) -> BodiesSettings:
     found = BodiesSettings(**file.values("bodies.", table, BodiesSettings, _names(BodiesSettings)))
     if found.to and (fault := check_target(found.to)):
         raise file.wrong("bodies.to", fault)
+    if found.endpoint and not found.endpoint.startswith(("http://", "https://")):
+        raise file.wrong("bodies.endpoint", f"must begin with http:// or https://, not {found.endpoint!r}")
     if found.credentials_file is not None:
         read_secret(file, "bodies.credentials_file", found.credentials_file)
     return found

@@ -9,7 +9,7 @@ with Crawl.create("news") as crawl:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -295,10 +295,19 @@ class Crawl:
         running = self.is_held()
         with self.reading() as store:
             numbers = {**store.status(), "barred": store.count_barred(), "notes": store.notes()}
+            numbers["feeds"] = store.feed_problems()
             workers = alive_workers(self.directory, store)
             if workers is not None:
                 numbers["workers"] = workers
+        numbers["next_due_at"] = self._next_due_at(numbers["cycle"])
         return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
+
+    def _next_due_at(self, cycle: dict[str, Any] | None) -> float | None:
+        """When the next cycle is due by the settings; None where there was none, or one is not done."""
+        with suppress(InputError):  # a crawl can be looked at whatever its settings say
+            if cycle is not None and cycle["done"]:
+                return float(cycle["at"]) + days_of(self.directory.config().every)
+        return None
 
     def pages(
         self,
@@ -382,11 +391,23 @@ class Crawl:
         advance: Advance = silent,
     ) -> ComparisonReport:
         """Compare what policies would have found on the crawl's own history; returns what `recrawl.compare` does."""
+        from recrawl.live.history_export import fitting
         from recrawl.report.comparison_report import compare
 
+        plan, notes = self._replay_plan(every, budget)
+        recording, notes = self.history(), (*notes, CAVEAT)
+        plan = replace(plan if budget is not None else fitting(plan, recording), warmup=warmup)
+        return compare(recording, policies, plan, measures, notes=notes, command=command, advance=advance)
+
+    def _replay_plan(self, every: Amount, budget: Amount) -> tuple[Plan, tuple[str, ...]]:
+        """Return the plan of a replay, and what is to be said of it: without `every`, at the crawl's own pace."""
+        from recrawl.live.history_export import own_pace
+
         _, plan = self.steering(None, every, budget)
-        plan, notes = replace(plan, warmup=warmup), (CAVEAT,)
-        return compare(self.history(), policies, plan, measures, notes=notes, command=command, advance=advance)
+        if every is not None:
+            return plan, ()
+        with self.reading() as store:
+            return own_pace(store, plan)
 
     def learn(
         self,
@@ -408,7 +429,9 @@ class Crawl:
         """
         from recrawl.live.learning import learn
 
-        return learn(self, policies, measure, evolve, self.steering(None, every, budget)[1], advance, anyway=anyway)
+        plan, notes = self._replay_plan(every, budget)
+        chosen = learn(self, policies, measure, evolve, plan, advance, anyway=anyway)
+        return replace(chosen, notes=(*notes, *chosen.notes))
 
     def export(self, what: str, folder: str | Path, *, force: bool = False) -> str:
         """Write the history as a "recording", as "csv" tables or as "warc" bodies; return what was written."""

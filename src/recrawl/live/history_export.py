@@ -6,14 +6,20 @@ visits is not known, so a replay on such a recording shows what a policy would h
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from recrawl.clock import DAY_S
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.live.contents_export import VersionCounts, terms_table
 from recrawl.live.store import Store
 from recrawl.live.stored_copies import ending_of
+from recrawl.plan import Plan
+from recrawl.recording.recording import Recording
 from recrawl.recording.tables import Column
+from recrawl.spans import span_of
 
 CONTAINED = ("text_bytes", "images", "tables", "out_internal", "out_external")
 Tables = dict[str, dict[str, Column]]
@@ -43,6 +49,22 @@ def cycles_of(store: Store) -> FloatArray:
             "a change; let the crawl run first (recrawl run --cycles 2), the more cycles the better"
         )
     return cycles
+
+
+def own_pace(store: Store, plan: Plan) -> tuple[Plan, tuple[str, ...]]:
+    """Return the plan with cycles as far apart as the crawl's own, where those were far closer; and a note of it."""
+    apart = float(np.median(np.diff(cycles_of(store))))
+    if not 0 < apart < plan.cycle_days / 2:
+        return plan, ()
+    note = f"cycles of {span_of(round(apart * DAY_S) / DAY_S or apart)}, as far apart as this crawl's were (--every)"
+    return replace(plan, cycle_days=apart), (note,)
+
+
+def fitting(plan: Plan, recording: Recording) -> Plan:
+    """Return the plan with a budget that its pages can take: at least one visit, as a live crawl makes, at most all."""
+    pages = int((recording.born <= recording.start).sum())
+    visits = plan.budget if isinstance(plan.budget, int) else round(plan.budget * pages)
+    return plan if not pages or 0 < visits <= pages else replace(plan, budget=min(max(1, visits), pages))
 
 
 def days_of(times: FloatArray, cycles: FloatArray) -> FloatArray:

@@ -1,9 +1,10 @@
 """One lane per host: its pages are asked for one after the other, all hosts at once, across the rounds of a cycle.
 
-A round does not wait for its slowest host. It ends when every lane is done, or when it has taken twice as long as half
-of its pages did, and `patience_s` at least; what is left goes on in its lane while the next rounds run beside it. A
-host only gets as many pages as it can take before the cycle ends, by its delay and latency; the others are released, so
-that the budget goes to other hosts.
+A round does not wait for its slowest host. It ends when every lane is done; when half of its pages are, and the others
+are of hosts that must be left alone for longer than the round has lasted, or that have not answered since an earlier
+round; or when it has taken twice as long as half of its pages did, and `patience_s` at least. What is left goes on in
+its lane while the next rounds run beside it. A host only gets as many pages as it can take before the cycle ends, by
+its delay and latency; the others are released, so that the budget goes to other hosts.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Lanes:
         room: Callable[[str], int],  # how many more pages a host can take before the cycle ends
         is_open: Callable[[int], bool],  # whether a page's host may be asked
         stopping: asyncio.Event,
+        slow_s: Callable[[str], float] = lambda _: 0.0,  # how long a host slower than most must be left alone yet
     ) -> None:
         self.patience_s = PATIENCE_S
         self.released: list[int] = []
@@ -35,6 +37,8 @@ class Lanes:
         self._room = room
         self._is_open = is_open
         self._stopping = stopping
+        self._slow_s = slow_s
+        self._asked_s: dict[str, float] = {}  # when the request under way in a lane began
         self._queues: dict[str, deque[int]] = defaultdict(deque)
         self._tasks: dict[str, asyncio.Future[None]] = {}
         self._slots = asyncio.Semaphore(HOSTS_AT_ONCE)
@@ -59,7 +63,7 @@ class Lanes:
                 if half_s == float("inf") and self._answered >= goal:
                     half_s = loop.time() - begun_s
                 end_s = begun_s + max(self.patience_s, 2 * half_s)
-                if new and loop.time() >= end_s:
+                if new and (loop.time() >= end_s or (half_s < float("inf") and self._all_slow(begun_s, loop.time()))):
                     return
                 waited = {*self._tasks.values(), beside, stop}
                 timeout = min(0.5, max(0.01, end_s - loop.time())) if new else None
@@ -69,6 +73,12 @@ class Lanes:
                 await asyncio.wait(self._tasks.values(), timeout=DRAIN_S)
         finally:
             stop.cancel()
+
+    def _all_slow(self, begun_s: float, now_s: float) -> bool:
+        """Whether a round that began then would wait for hosts alone that hold up all others."""
+        return all(
+            self._slow_s(host) > now_s - begun_s or self._asked_s.get(host, now_s) < begun_s for host in self._tasks
+        )
 
     def _collect(self, done: Iterable[asyncio.Future[Any]]) -> None:
         for task in done:
@@ -92,9 +102,11 @@ class Lanes:
                     self.released += queue
                     queue.clear()
                     break
+                self._asked_s[host] = asyncio.get_running_loop().time()
                 await self._ask(queue.popleft())
                 self._answered += 1
                 self._trim(host)
+        self._asked_s.pop(host, None)
         if not queue:
             del self._queues[host]
 

@@ -11,6 +11,7 @@ from recrawl.errors import InputError, StoreError
 from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import LEVEL, paired_test
 from recrawl.live import choice
+from recrawl.live.history_export import fitting
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.objectives import Objective
@@ -52,6 +53,7 @@ def learn(
     candidates (Bonferroni), or `anyway`; otherwise it stays as it was.
     """
     recording, directory = crawl.history(), crawl.directory
+    plan = fitting(plan, recording)
     names = split_specs(policies)
     try:
         now = choice.resolve(directory, choice.AUTO)

@@ -171,6 +171,7 @@ class Planner(OpenCrawl):
         if self.cycle is not None and not self.cycle.done:
             with self.store.transaction():
                 self.store.finish_cycle(self.cycle.cycle, self.notes)
+                self.store.summarise_urls()
                 self.store.drop_plan()
             self.cycle = self.cycle._replace(done=True)
 

@@ -14,6 +14,10 @@ from recrawl.live.session import Session
 from recrawl.live.signals import Heard
 from recrawl.plan import Plan
 from recrawl.policy import notes_of
+from recrawl.urls.url import shown
+
+SAID = 5  # lines per cycle about sitemaps and feeds
+FEW_VISITS, MANY_CYCLES = 100, 5  # a budget that is a share of few pages, and how long new ones may wait for it
 
 
 class JournalledSession(Session):
@@ -33,8 +37,16 @@ class JournalledSession(Session):
         self.journal.note("heard", files=heard.visits, new_pages=heard.found, announced=heard.announced)
         for url, why in heard.partial:
             self.journal.note("read-in-part", url=url, why=why)
-            if self.view is not None:
-                self.view.say(read_in_part(url, why))
+        for url, why in heard.unread:
+            self.journal.note("unread", url=url, why=why)
+        for line in heard.problems:
+            self.journal.note("sitemap", text=line)
+        lines = [read_in_part(url, why) for url, why in heard.partial]
+        lines += [f"{shown(url)}: {why}" for url, why in heard.unread]
+        more = [f"{len(lines) - SAID} other sitemaps and feeds: see log.jsonl"] if len(lines) > SAID else []
+        if self.view is not None:
+            for line in (*heard.problems, *lines[:SAID], *more):
+                self.view.say(line)
 
 
 def open_session(
@@ -53,6 +65,19 @@ def _fleet_session(own_worker: bool) -> type[JournalledSession]:
     from recrawl.live.fleet.fleet_session import FleetSession, PlannerSession
 
     return FleetSession if own_worker else PlannerSession
+
+
+def _long_wait(session: Session) -> str:
+    """Say that new pages will wait long for their first visit because the budget is a small share of few pages."""
+    share, waiting = session.settings.budget, int(session.memory.unfetched().sum())
+    visits = session.budget_of(session.memory.cycle + 1)
+    if not isinstance(share, float) or visits >= FEW_VISITS or waiting <= MANY_CYCLES * visits:
+        return ""
+    pages = "page waits" if waiting == 1 else "pages wait"
+    return (
+        f"note: {waiting:,} {pages} for a first visit, and {100 * share:.3g}% of the pages is {visits} per cycle; "
+        "--budget 500, or budget in [crawl] of recrawl.toml, allows more"
+    )
 
 
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
@@ -77,6 +102,8 @@ def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, st
         if not view.counts().keys() & {"first", "changed", "unchanged", "gone"}:
             for line in session.world.standing.hints():
                 view.say(line)
+        if wait := _long_wait(session):
+            view.say(wait)
         for note in notes_of(session.policy):
             if note not in noted:
                 noted.add(note)

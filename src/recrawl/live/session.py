@@ -15,6 +15,7 @@ from recrawl.cycle import run_cycle
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
+from recrawl.live.adding import named_by
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
 from recrawl.live.config import CrawlConfig, KeepSettings, with_hosts
@@ -33,6 +34,7 @@ from recrawl.policies.catalogue import make_policy
 from recrawl.policy import Setting, notes_of
 from recrawl.urls.scope import Scope
 from recrawl.urls.traps import DiscoveryBudget
+from recrawl.urls.url import host_of
 
 LOOK_AGAIN_S = 60.0
 COLLECT_AFTER = (50_000, 20, 100)  # new objects, then collections of each generation
@@ -209,6 +211,7 @@ class Session(OpenCrawl):
         with self.store.transaction():
             self.world.keep_rounds()
             self.store.finish_cycle(cycle, notes_of(self.policy))
+            self.store.summarise_urls()
         self._prune()
         self._send_bodies()
 
@@ -217,8 +220,22 @@ class Session(OpenCrawl):
         if self.config.keep != KeepSettings():
             prune(self.store, self.bodies.folder, self.config.keep, busy=self.bodies.writing_to, wasted=WASTED)
 
+    def _read_sitemaps(self) -> None:
+        """Read the sitemaps that were added while this process holds the crawl, and queue the pages that they name."""
+        sitemaps = self.store.asked_sitemaps()
+        if not sitemaps:
+            return
+        reading = named_by(self.fetcher, self.config.scope, sitemaps)
+        urls, problems = self.runner.run(self.world.unless_stopped(reading))
+        with self.store.transaction():
+            self.store.ask_for(urls, self.clock.now())
+            self.store.drop_sitemaps(sitemaps)
+            self.store.follow([(host_of(url), url) for url in sitemaps])
+        self.heard(Heard(0, len(urls), 0, problems=tuple(problems)))
+
     def _open_cycle(self) -> tuple[float, int]:
         """Note that the next cycle begins; return when its visits are due, and how many there are."""
+        self._read_sitemaps()
         if self.take_asked(self.clock.now()):
             self._use_scope()
         at, cycle = max(self.next_due_at(), self.clock.now()), self.memory.cycle + 1

@@ -2,7 +2,8 @@
 
 Before a cycle's visits, the sitemaps and feeds that are due are read: those that robots.txt or pages name, at most a
 tenth of the budget. Pages that they name become known; pages that changed after our last visit by them are noted as
-announced, until a visit shows whether it was true. A file that brings nothing new is read less and less often.
+announced, until a visit shows whether it was true. A file that brings nothing new is read less and less often. One that
+takes long to come holds up nobody: it is taken in when the next cycle begins.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from recrawl.columns import FloatArray
 from recrawl.fetch.fetcher import Fetcher, Request
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import Validators
+from recrawl.live.standing import why_unread
 from recrawl.live.store import Store
 from recrawl.see.feeds import MAX_FEED_BYTES, Feed, FeedEntry, read_feed
 from recrawl.urls.scope import Scope
@@ -25,6 +27,10 @@ from recrawl.urls.urlindex import url_hashes
 
 SHARE = 0.1  # of a cycle's budget, at most, for sitemaps and feeds
 MAX_WAIT_CYCLES = 32
+PATIENCE_S = 10.0  # how long a cycle's visits wait for sitemaps and feeds
+_READ = frozenset({Kind.OK, Kind.NOT_MODIFIED})
+
+DueFeed = tuple[str, str, str, int]  # URL, host on which it was found, validators, cycles to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,8 @@ class Heard:
     found: int  # pages that were not known
     announced: int  # pages announced as changed since our last visit
     partial: tuple[tuple[str, str], ...] = ()  # files of which only a part was read: URL and why
+    unread: tuple[tuple[str, str], ...] = ()  # files that could not be read: URL and why
+    problems: tuple[str, ...] = ()  # with sitemaps that the user added, in whole lines
 
 
 class Signals:
@@ -45,25 +53,52 @@ class Signals:
         self.fetcher = fetcher
         self.scope = scope
         self.discovery = discovery
+        self.patience_s: float | None = PATIENCE_S  # None: wait for all
+        self._under_way: dict[str, tuple[DueFeed, asyncio.Task[FetchResult]]] = {}
+
+    async def close(self) -> None:
+        """Cancel what is under way."""
+        tasks = [task for _, task in self._under_way.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._under_way.clear()
 
     async def hear(self, cycle: int, at: float, budget: int, last_visit: FloatArray) -> Heard:
         """Read the sitemaps and feeds that are due in this cycle, and record what they announce."""
         with self.store.transaction():
             base = [(host_of(f"{origin}/"), normalise(url, Base(f"{origin}/"))) for origin, url in self._named()]
             self.store.add_feeds([(host, url, None) for host, url in base if url])
-        due = self.store.due_feeds(cycle, max(1, int(SHARE * budget)) if budget > 1 else 0)
-        results = await asyncio.gather(*(self._ask(url, validators) for url, _, validators, _ in due))
-        found, announced, partial = 0, 0, list[tuple[str, str]]()
+        asked = await self._ask_due(cycle, budget)
+        found, announced, partial, unread = 0, 0, list[tuple[str, str]](), list[tuple[str, str]]()
         with self.store.transaction():
-            for (url, host, before, wait), result in zip(due, results, strict=True):
+            for (url, host, before, wait), result in self._answers():
                 new, changed, validators, why = self._take(host, at, before, result, last_visit)
                 partial += [(url, why)] if why else []
+                unread += [] if result.kind in _READ else [(url, why_unread(result))]
                 found, announced = found + new, announced + changed
                 wait = 1 if new or changed else min(2 * wait, MAX_WAIT_CYCLES)
                 self.store.feed_read(url, cycle, wait, validators)
+                self.store.note_feed(url, unread[-1][1] if unread and unread[-1][0] == url else why)
             self.store.keep_templates(self.discovery.export_grown())
-            self.store.note_heard(cycle, len(due))
-        return Heard(len(due), found, announced, tuple(partial))
+            self.store.note_heard(cycle, asked)
+        return Heard(asked, found, announced, tuple(partial), tuple(unread))
+
+    async def _ask_due(self, cycle: int, budget: int) -> int:
+        """Ask for the files that are due and wait for them, up to `patience_s`; return how many were asked for."""
+        most = max(1, int(SHARE * budget)) if budget > 1 else 0
+        due = [feed for feed in self.store.due_feeds(cycle, most) if feed[0] not in self._under_way]
+        for feed in due:
+            self._under_way[feed[0]] = feed, asyncio.ensure_future(self._ask(feed[0], feed[2]))
+        if self._under_way:
+            await asyncio.wait([task for _, task in self._under_way.values()], timeout=self.patience_s)
+        return len(due)
+
+    def _answers(self) -> list[tuple[DueFeed, FetchResult]]:
+        """Return the files that have come, in the order in which they were asked for."""
+        done = [url for url, (_, task) in self._under_way.items() if task.done()]
+        pairs = [self._under_way.pop(url) for url in done]
+        return [(feed, task.result()) for feed, task in pairs]
 
     def _named(self) -> list[tuple[str, str]]:
         return self.fetcher.robots.known_sitemaps()

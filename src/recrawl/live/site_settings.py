@@ -134,6 +134,19 @@ def check_private(file: SettingsFile, key: str, path: Path) -> None:
         raise file.wrong(key, f"can be read by others (mode {mode & 0o777:04o}): chmod 600 {path}")
 
 
+def check_authorities(file: SettingsFile, path: Path | None) -> None:
+    """Check that the certificates of authorities are there and can be used."""
+    import ssl
+
+    if path is None:
+        return
+    try:
+        ssl.create_default_context(cafile=path)
+    except (ssl.SSLError, OSError, ValueError) as wrong:
+        said = "no certificate in it" if isinstance(wrong, ssl.SSLError) else getattr(wrong, "strerror", None) or wrong
+        raise file.wrong("fetch.tls_ca_file", f"cannot be used: {said}: {path}") from None
+
+
 def check_certificate(file: SettingsFile, section: str, cert: Path | None, key: Path | None) -> None:
     """Check that a client certificate is there, and that nobody else can read its key."""
     import ssl

@@ -16,6 +16,7 @@ import numpy as np
 
 from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher
+from recrawl.fetch.guard import private_network_in
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.store import Store
 from recrawl.live.store_bars import LASTING
@@ -39,13 +40,26 @@ HOST_BARS = {
     Kind.DNS_FAILED: Bar.HOST_DOWN,
 }
 HINTS = {
-    Kind.REFUSED_ADDRESS: '; to crawl a private network: allow_networks = ["127.0.0.0/8"] in [fetch] of recrawl.toml',
     Kind.OUT_OF_SCOPE: "; see [scope] in recrawl.toml",
     Kind.CRAWL_DELAY_ABSURD: "; see max_crawl_delay_s in recrawl.toml",
 }
 _OK = Kind.OK  # quick to look up
 _ASKED = (int(Bar.OPEN), int(Bar.HOST_FULL))
 NO_ANSWER = frozenset({Kind.CONNECT_FAILED, Kind.CONNECT_TIMEOUT, Kind.TLS_FAILED, Kind.DNS_FAILED})
+
+
+def hint_for(kind: Kind, reason: str) -> str:
+    """Return which setting lets be asked for what was refused; empty where none does."""
+    if kind is not Kind.REFUSED_ADDRESS:
+        return HINTS.get(kind, "")
+    network = private_network_in(reason)
+    return f'; to crawl a private network: allow_networks = ["{network}"] in [fetch] of recrawl.toml' if network else ""
+
+
+def why_unread(result: FetchResult) -> str:
+    """Say why a sitemap or feed could not be read, and which setting allows it."""
+    why = f"{result.kind} {result.reason or result.status}".strip()
+    return f"{why}{hint_for(result.kind, result.reason)}"
 
 
 class Standing:
@@ -161,7 +175,7 @@ class Standing:
 
     def hints(self) -> list[str]:
         """Return why pages were not visited in this cycle, or in vain, and which setting allows it."""
-        said = [f"note: {kind}: {reason}{HINTS.get(kind, '')}" for kind, reason in self.reasons.items()]
+        said = [f"note: {kind}: {reason}{hint_for(kind, reason)}" for kind, reason in self.reasons.items()]
         barred = ", ".join(f"{count:,} {reason}" for reason, count in self.store.count_barred().items())
         return [*said, f"note: pages not visited now, by reason: {barred}"] if barred else said
 

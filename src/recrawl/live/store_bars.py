@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from recrawl.eligibility import Bar
 from recrawl.live.store_database import Database
 
+QUEUED_SITEMAP = "sitemap "  # before the address in the queue: no page has a space in it
 LASTING = (Bar.PAUSED, Bar.HOST_DOWN)  # reasons of a host that outlast a cycle
 
 
@@ -135,11 +136,20 @@ class StoredBars:
         return Bar.OPEN if row is None else Bar(row[0])
 
     def take_asked(self) -> list[tuple[str, float]]:
-        """Return the queued pages, and clear the queue."""
+        """Return the queued pages, and take them from the queue; sitemaps stay in it."""
         rows = self.db.execute("select url, at from asked_for order by at, url").fetchall()
-        if rows:
-            self.db.execute("delete from asked_for")
-        return rows
+        pages = [row for row in rows if not row[0].startswith(QUEUED_SITEMAP)]
+        self.db.executemany("delete from asked_for where url = ?", [(url,) for url, _ in pages])
+        return pages
+
+    def asked_sitemaps(self) -> list[str]:
+        """Return the queued sitemaps; once their pages are queued instead, `drop_sitemaps`."""
+        rows = self.db.execute("select url from asked_for order by at, url").fetchall()
+        return [url.removeprefix(QUEUED_SITEMAP) for (url,) in rows if url.startswith(QUEUED_SITEMAP)]
+
+    def drop_sitemaps(self, sitemaps: Sequence[str]) -> None:
+        """Take sitemaps from the queue."""
+        self.db.executemany("delete from asked_for where url = ?", [(QUEUED_SITEMAP + url,) for url in sitemaps])
 
     def in_scope(self) -> list[str]:
         """Return the hosts of the pages that the user added: the scope of a crawl whose settings name none."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from recrawl.live.store_database import Database
+from recrawl.live.store_url_parts import StoredUrlParts, is_text
 from recrawl.visits import Outcome
 
 OUTCOMES = tuple(outcome.name.lower() for outcome in Outcome)
@@ -40,7 +41,7 @@ class PageFilter(NamedTuple):
     limit: int | None = None
 
 
-class StoredHistory:
+class StoredHistory(StoredUrlParts):
     """Read-only queries over all pages and visits."""
 
     db: Database
@@ -78,9 +79,11 @@ class StoredHistory:
 
         Each order is an index, so that a short list needs no pass over the pages. A + keeps SQLite from an index: few
         pages since a time are looked up by it and sorted, many are met soon in the order. A part of the URL is looked
-        for in the first pages of the order, and then, if it is too rare for that, in the index of the URLs.
+        for in the first pages of the order, and then, if it is too rare for that, in the blocks that may have it.
         """
         contains, changed, since, sort, limit = wanted
+        if not is_text(contains):
+            return []
         where, values, order = [], list[object](), SORTS[sort]
         if changed:
             where.append("+changes > 0")
@@ -95,11 +98,20 @@ class StoredHistory:
         if contains and limit:
             first = f"(select * from pages{_all_of(where)} order by {order} limit {LOOKED_THROUGH}) as piece"
             rows = self._page_rows(first, ["instr(url, ?) > 0"], [*values, contains], order, limit)
-        if contains and (not limit or len(rows) < limit):  # `like` passes more than is meant, and is the quicker search
-            where.append("page in (select page from pages where url like ? and instr(url, ?) > 0)")
+        if contains and (not limit or len(rows) < limit):
+            ask, some = self._having(contains)
             order = f"+{order.removeprefix('+')}"
-            rows = self._page_rows("pages", where, [*values, f"%{contains}%", contains], order, limit or ALL)
+            rows = self._page_rows("pages", [*where, f"page in ({ask})"], [*values, *some], order, limit or ALL)
         return [{**dict(zip(PAGE, row, strict=True)), "title": row[2] or ""} for row in rows]
+
+    def _having(self, part: str) -> tuple[str, list[object]]:
+        """Return a question for the pages with a text in their URLs, and its values."""
+        ranges = self.pages_that_may_hold(part)
+        if ranges is None:  # `like` passes more than is meant, and is the quicker search through all URLs
+            return "select page from pages where url like ? and instr(url, ?) > 0", [f"%{part}%", part]
+        asks = ["select page from pages where page between ? and ? and instr(url, ?) > 0"] * len(ranges)
+        values: list[object] = [value for first, last in ranges for value in (first, last, part)]
+        return " union all ".join(asks or ["select page from pages where page < 0"]), values
 
     def _page_rows(self, source: str, where: list[str], values: list[object], order: str, limit: int) -> list[Any]:
         ask = f"select {', '.join(PAGE)} from {source}{_all_of(where)} order by {order} limit ?"
@@ -139,8 +151,11 @@ class StoredHistory:
 
     def url_like(self, part: str) -> str | None:
         """Return the shortest URL that contains a text."""
-        ask = "select url from pages where instr(url, ?) > 0 order by length(url) limit 1"
-        row = self.db.execute(ask, (part,)).fetchone()
+        if not is_text(part):
+            return None
+        pages, values = self._having(part)
+        ask = f"select url from pages where page in ({pages}) order by length(url), page limit 1"
+        row = self.db.execute(ask, values).fetchone()
         return None if row is None else str(row[0])
 
     def title(self, page: int) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from recrawl.live.store_database import Database
 from recrawl.visits import Outcome
 
 PER_HOST = 1_000  # sitemaps and feeds that are kept for a host
+PROBLEMS, MAX_PROBLEMS, MAX_WHY = "feed-problems", 100, 300  # a row of meta: the newest problems, characters of each
 
 
 class StoredSignals:
@@ -30,6 +32,13 @@ class StoredSignals:
                 "insert or ignore into feeds (host, url, said_at) values (?, ?, ?)", rows[: max(0, room)]
             )
 
+    def follow(self, feeds: Sequence[tuple[str, str]]) -> None:
+        """Note sitemaps and feeds that the user added and that were just read: host and URL."""
+        self.add_feeds([(host, url, None) for host, url in feeds])
+        (cycle,) = self.db.execute("select coalesce(max(cycle), 0) from cycles").fetchone()
+        for _, url in feeds:
+            self.feed_read(url, cycle, 2, "{}")
+
     def due_feeds(self, cycle: int, most: int) -> list[tuple[str, str, str, int]]:
         """Return the sitemaps and feeds to ask in this cycle: URL, host, validators, cycles to wait."""
         return self.db.execute(
@@ -45,6 +54,19 @@ class StoredSignals:
             "update feeds set asked_cycle = ?, wait_cycles = ?, validators = ?, read_said_at = said_at where url = ?",
             (cycle, wait_cycles, validators, url),
         )
+
+    def note_feed(self, url: str, why: str) -> None:
+        """Note why a sitemap or feed could not be read, or was read only in part; empty: it was read."""
+        problems = self.feed_problems()
+        if problems.pop(url, "") != why or why:
+            problems |= {url: why[:MAX_WHY]} if why else {}
+            newest = list(problems.items())[-MAX_PROBLEMS:]
+            self.db.execute("insert or replace into meta values (?, ?)", (PROBLEMS, json.dumps(dict(newest))))
+
+    def feed_problems(self) -> dict[str, str]:
+        """Return the sitemaps and feeds that could not be read, or only in part, when last asked, and why."""
+        row = self.db.execute("select value from meta where key = ?", (PROBLEMS,)).fetchone()
+        return {} if row is None else dict(json.loads(row[0]))
 
     def announced_at(self, page: int) -> float | None:
         """When a page changed, as its site last announced it; None: never announced."""

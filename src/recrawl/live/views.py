@@ -56,6 +56,11 @@ def diff(directory: CrawlDirectory, store: Store, url: str, old: int, new: int) 
     """Return what changed in a page's main text between two of its versions (from 1, or back from -1)."""
     page, href = page_of(directory, store, url)
     versions = store.bodies_of(page)
+    if len(versions) < 2:
+        count = "one version" if versions else "no version"
+        raise InputError(
+            f"{url!r} has {count} whose body was kept; a difference needs two, so a visit that finds a change"
+        )
     for number in (old, new):
         if not number or abs(number) > len(versions):
             raise InputError(

@@ -209,6 +209,17 @@ def test_lucky_and_embarrassing_by_hand() -> None:
     assert later.fresh[1] == 0.0
 
 
+def test_precision_over_the_results_alone() -> None:
+    """With `relevant` results the dog on page 0, which no copy shows, does not count: AP is 1; none right is 0."""
+    web = animals()
+    searcher = Searcher(web, [Query((CAT,)), Query((DOG,))], relevant="results")
+    everyone = np.ones(4, dtype=np.bool_)
+    found = searcher.judge(RecordedWorld(web), everyone, np.zeros(4), 4.0)
+    assert found.precision[1] == 1.0
+    some = np.array([True, False, True, False])  # page 0 has no cat any more, page 2 is dead
+    assert searcher.judge(RecordedWorld(web), some, np.where(some, 0.0, np.nan), 4.0).precision[0] == 0.0
+
+
 def test_fresh_copies_are_fresh() -> None:
     """The ideal crawler has nothing stale, lucky or embarrassing; here every result is an answer."""
     ideal = Searcher(animals(), [Query((CAT,)), Query((DOG,))]).ideal(4.0)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
-from recrawl.papers.clusters.clusters_findings import judged
+from recrawl.papers.clusters.clusters_findings import alike, as_normal, judged
 from recrawl.papers.clusters.clusters_protocol import ClustersProtocol
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
@@ -52,6 +52,33 @@ def test_verdicts_need_significant_tests() -> None:
     """All better: yes; none differs: too small; some worse and none better: no; else in part."""
     verdicts = [judged("q", "c", tests).verdict for tests in ([3.0, 4.0], [1.0, -1.0], [-3.0, 1.0], [3.0, -3.0])]
     assert verdicts == ["yes", "too small to judge", "no", "in part"]
+
+
+def test_few_pairs_need_a_larger_t() -> None:
+    """2.571 is the 5% point of t with 5 degrees of freedom, so of six pairs it is a deviate of 1.96."""
+    assert as_normal(2.5706, 6) == pytest.approx(1.96, abs=1e-3)
+    assert as_normal(-2.5706, 6) == pytest.approx(-1.96, abs=1e-3)
+    assert as_normal(2.0, 6) < 1.96 < as_normal(2.0, 1000)
+
+
+def test_what_is_alike_must_not_differ_anywhere() -> None:
+    """No t-value beyond the critical one: yes; all: no; some: in part; none known: too small."""
+    tests = ([1.0, -1.0], [3.0, -3.0], [3.0, 0.0], [float("nan")])
+    assert [alike("q", "c", t).verdict for t in tests] == ["yes", "no", "in part", "too small to judge"]
+
+
+def test_every_claim_of_the_paper_is_judged(tmp_path: Path) -> None:
+    """results.json has the claims of Figs 1 to 4 and Tables 2 and 3, each with a verdict and what was seen."""
+    out = tmp_path / "clusters"
+    options = "--quick --days 112 --cycles 14d --budgets 30%,60% --pages 150 --queries 10 --clusters 5"
+    assert main(["experiment", "clusters", str(THREE_SITES), *options.split(), "--out", str(out)]) == 0
+    held = json.loads((out / "results.json").read_text())["findings"]
+    for shown in ("Fig. 1", "Fig. 2", "Fig. 3", "Fig. 4a", "Fig. 4b", "Fig. 4c", "Table 2", "Table 3"):
+        assert any(shown in finding["claim"] for finding in held), shown
+    assert all(finding["verdict"] and finding["seen"] for finding in held)
+    by_claim = {finding["claim"]: finding for finding in held}
+    unit = by_claim["a cluster is a larger unit than a site (Table 2)"]
+    assert unit["verdict"] == "no"  # 150 pages in 5 clusters, and on 3 sites
 
 
 def test_clusters_are_in_proportion_to_the_papers() -> None:

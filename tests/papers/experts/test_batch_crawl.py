@@ -43,13 +43,13 @@ def test_the_crawl() -> None:
     """Every method visits one page in ten per step, from the same observed steps; the report has them all."""
     snapshots, changed = watched()
     crawl = batch_crawl(snapshots, changed, SMALL, 1.0, 1)
-    assert set(crawl.by_page) == set(METHODS)
+    assert set(crawl.fresh) == set(METHODS)
     assert crawl.visits == visits_of(crawl.pages) == round(0.1 * crawl.pages)
-    assert all(0 < fresh.mean() < 1 for fresh in crawl.by_page.values())
-    assert len(crawl.by_step["2D"]) == crawl.steps == 70 - crawl.observed
+    assert all(0 < fresh.mean() < 1 for fresh in crawl.fresh.values())
+    assert len(crawl.by_step("2D")) == crawl.steps == 70 - crawl.observed
     assert len(batch_table(crawl).rows) == 4
     assert len(batch_findings(crawl)) == 4
-    assert batch_json(crawl)["freshness"]["1D"]["mean"] == pytest.approx(crawl.by_page["1D"].mean())
+    assert batch_json(crawl)["freshness"]["1D"]["mean"] == pytest.approx(crawl.by_page("1D").mean())
 
 
 def test_the_crawler_sees_its_copies_alone() -> None:

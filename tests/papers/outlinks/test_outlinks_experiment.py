@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[imp
 from recrawl.cli import main
 from recrawl.errors import InputError
 from recrawl.features.one_thread import one_thread
+from recrawl.papers.outlinks.outlinks_findings import counted
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
 from recrawl.papers.outlinks.outlinks_statistics import statistics
 from recrawl.papers.outlinks.outlinks_training import class_scores, r_squared
@@ -32,6 +33,13 @@ def test_statistics_by_hand() -> None:
     assert held.rates["internal"].tolist() == [1, 0, 2]
     assert held.busiest[0][0] == "/c"
     assert held.tails["internal"][0][1].tolist() == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_features_are_counted_among_the_most_important() -> None:
+    """All there: yes; some: in part; none: no; where no feature matters nothing is judged."""
+    verdicts = [counted("q", "c", hits, 2, ["a", "b"]).verdict for hits in (2, 1, 0)]
+    assert verdicts == ["yes", "in part", "no"]
+    assert counted("q", "c", 0, 2, []).verdict == "too small to judge"
 
 
 def test_scores_by_hand() -> None:
@@ -92,6 +100,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     held = json.loads((tmp_path / "out" / "results.json").read_text())
     assert set(held["rankings"]) == {"internal", "external"}
     assert held["history"]["internal"]["history 8"]["recall"] is not None
+    claims = {(finding["links"], finding["claim"]): finding for finding in held["findings"]}
+    for shown in ("Table 2", "Fig 3", "Fig 4", "Fig 5", "Fig 8", "Fig 11", "Fig 12", "Fig 13", "Fig 14", "Fig 15"):
+        assert any(shown in claim for _, claim in claims), shown
+    assert {links for links, _ in claims} == {"all", "internal", "external"}
+    assert claims["internal", "most pages stay in their group from week to week (Fig 3)"]["verdict"] == "yes"
+    assert "text size, content size" in told  # the paper's correlations of Fig 8 beside ours
+    assert 0 < len(held["lbla_importance"]["internal"]) <= 10
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"report.html", *(f"figure{n}.png" for n in (2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 14, 15))} <= names
     assert main([*words, str(tmp_path / "out")]) == 2

@@ -11,7 +11,20 @@ from recrawl.features.related import NONE, Related, related
 from recrawl.features.semantic import SemanticSpace
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
-from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, PAGE, Feature, around, back, features, matrix, mean_back
+from recrawl.papers.outlinks.taxonomy import (
+    CCR,
+    LCR,
+    NEW,
+    PAGE,
+    Feature,
+    Reading,
+    around,
+    back,
+    features,
+    look_around,
+    matrix,
+    mean_back,
+)
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
 from support.small_recordings import Tables, recording, tables
@@ -117,13 +130,23 @@ def test_sets_grow_with_history(history: int) -> None:
     sizes = {name: len(features((name,), history)) for name in ("SP", "SN", "DP", "DN", "LBLA")}
     some = min(history, 1)
     assert sizes["SP"] == 7
-    assert sizes["SN"] == 4 + 7
+    assert sizes["SN"] == 3 + 7
     assert sizes["DP"] == (5 + 2) * history + 2 * some
-    assert sizes["DN"] == (4 + 2) * history + 2 * some + 2
+    assert sizes["DN"] == (3 + 2 + 2) * history + (2 + 2) * some + 2
     chosen = features(("SP", "SN", "DP", "DN"), history)
     assert len({feature.name for feature in chosen}) == len(chosen)
     for name in ("SP", "SN", "DP", "DN"):
         assert {feature.kind for feature in features((name,), history)} <= {name}
+
+
+def test_the_two_readings_of_ranks_and_of_related_rates() -> None:
+    """PageRank is seen only if asked for; the related rate of all weeks counts the week that is predicted."""
+    assert "PageRank" not in {feature.name for feature in features(("SN", "DN"), 8)}
+    both = {feature.name for feature in features(("SN", "DN"), 8, reading=Reading(ranks="both"))}
+    assert {"PageRank", "PageRank, 8 ago", "TrustRank, 8 ago"} <= both
+    held = crawls()
+    past, whole = (look_around("internal", 1, Reading(related_rate=rate))[0] for rate in ("past", "all"))
+    assert whole.value(held, 2)[0] == past.value(held, 3)[0] != past.value(held, 2)[0]
 
 
 def test_lbla_is_of_one_sort_of_links() -> None:
@@ -170,7 +193,7 @@ def test_a_site_with_one_page() -> None:
     """One page alone has every feature of its own, PageRank 1 and nothing around it."""
     web = linked([(0, 1.0, np.nan, True, "/a")], pages=1)
     held = Crawls(web, WEEKS, related=related(SemanticSpace(web).first()))
-    rows, names = matrix(held, features(("SP", "SN", "DP", "DN"), 1), 2)
+    rows, names = matrix(held, features(("SP", "SN", "DP", "DN"), 1, reading=Reading(ranks="both")), 2)
     assert rows[0, names.index("PageRank")] == rows[0, names.index("TrustRank")] == 1.0
     assert np.isnan(rows[0, names.index("related: internal link change rate")])
 

@@ -65,12 +65,12 @@ def test_never_compared() -> None:
 
 @given(HISTORIES)
 def test_weights_as_defined(histories: list[str]) -> None:
-    """The running sums of the memory give the weighted sums of the definition, over visits and over cycles."""
+    """The running sums of the memory give the weighted sums of the definition, over visits and cycles."""
     memory = remember(*histories)
     for page, history in enumerate(histories):
         visited = [mark == "c" for mark in history if mark != "."]
         cycles = [mark == "c" for mark in history]
-        for over, found in (("visits", visited), ("cycles", cycles)):
+        for over, found in (("visits", visited), ("cycles", cycles), ("open cycles", [*cycles, False])):
             n = max(len(found), 1)
             assert estimators.nad(memory, over)[page] == pytest.approx(sum(found) / n)
             assert estimators.sad(memory, over)[page] == (float(found[-1]) if found else 0.0)

@@ -87,6 +87,14 @@ def test_the_budget_goes_to_the_cluster_that_changes(weights: str) -> None:
     assert rest.changed.all()
 
 
+@pytest.mark.parametrize("weights", ["nad", "sad", "aad", "gad"])
+def test_rates_over_all_cycles_find_the_same_cluster(weights: str) -> None:
+    """Where cycles without a visit count as no change, the cluster that changes is still the one to visit."""
+    days, _ = crawl(web(30, 70), f"cls-{weights}(clusters=2, over=cycles)", budget=30)
+    assert found(days) > 0.7
+    assert days[-1][-1].changed.all()
+
+
 def test_the_nearest_to_the_centre_are_sampled_again() -> None:
     """While the clusters stay the same, the same pages are the sample: those nearest the centre."""
     days, _ = crawl(web(30, 70), "cls-nad(clusters=2, every=50)", budget=30)

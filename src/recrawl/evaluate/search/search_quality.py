@@ -6,7 +6,8 @@ live page is opened, and gives the answer if it is still there and holds all wor
 
     freshness@10  share of the ten results whose copy is the live page
     AP@10         sum over the ranks i <= 10 that promise and give, of the share of such among the first i,
-                  over min(10, R), with R the pages of the live web that hold all words, known to the crawler or not
+                  over min(10, R), with R the pages of the live web that hold all words, known to the crawler or not;
+                  with `relevant` "results", R is how many of the ten promise and give, and AP@10 is 0 without any
     MAP@10        mean AP@10 over the queries
     lucky         promised and given although the copy is stale
     embarrassing  promised and not given: the page no longer says so, or is dead
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,6 +37,8 @@ from recrawl.features.recorded_copies import RecordedCopies
 from recrawl.hashing import mix
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
+
+Relevant = Literal["web", "results"]
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,16 @@ class _Live:
 class Searcher:
     """Searches the copies of crawls of one recording with a fixed set of queries."""
 
-    def __init__(self, recording: Recording, queries: Sequence[Query] | None = None, top: int = TOP) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        queries: Sequence[Query] | None = None,
+        top: int = TOP,
+        relevant: Relevant = "web",
+    ) -> None:
+        """`relevant` says what AP@10 divides by, see the module."""
         self.recording = recording
+        self.relevant = relevant
         self.queries = list(queries) if queries is not None else draw_queries(recording)
         self.top = top
         asked = sorted({word for query in self.queries for word in query.words})
@@ -148,6 +160,8 @@ class Searcher:
         old = stale[hits.pages]
         fresh = float(1.0 - old.mean()) if len(hits.pages) else np.nan
         most = min(self.top, len(live.answers[number]))
+        if most and self.relevant == "results":
+            most = max(int(good.sum()), 1)
         share = np.cumsum(good) / np.arange(1, len(good) + 1)
         precision = float((share * good).sum() / most) if most else np.nan
         return fresh, precision, len(good), int(promised.sum()), int((good & old).sum()), int((promised & ~given).sum())

@@ -8,83 +8,185 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import mean_of as mean
-from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.base import Finding, Verdict, verdict_of
 from recrawl.papers.clusters.clusters_protocol import CLS, ENOUGH, IDEAL, RIVALS, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import CRITICAL, paired_t, t_values
+from recrawl.papers.clusters.elbow import CrossValidation
 
 HELP, WEIGHT, SEARCH, SET = (
     "Does cluster-level sampling help?", "Which weight?", "Is freshness felt in search?", "Which features?",
 )  # fmt: skip
+UNIT = "Which clusters?"
 NAMES = {"change": "ChangeRatio", "fresh": "freshness@10", "precision": "MAP@10"}
+TABLE3 = {"cls-nad": RIVALS, "cls-sad": ("rand", "round-robin"), "cls-aad": RIVALS, "cls-gad": RIVALS}
+PAPER_CLUSTERS = 100
+PLACES = "cycle lengths and budgets"
+Place = tuple[float, float | int]
 
 
 def findings(experiment: ClustersExperiment) -> list[Finding]:
     """Judge every claim; places with too few visits per cluster have no vote."""
-    found: list[Finding] = []
+    found = _clusters(experiment)
     places = experiment.places(sound=True)
     if experiment.runs:
         if not places:
             why = f"every budget leaves fewer than {ENOUGH} visits per cluster and cycle"
-            return [Finding(HELP, "cluster-level sampling beats its rivals (Fig. 4)", "too small to judge", why)]
-        found += _rivals(experiment, places) + _weights(experiment, places) + _search(experiment, places)
+            found.append(Finding(HELP, "cluster-level sampling beats its rivals (Fig. 4)", "too small to judge", why))
+            return found
+        found += _rivals(experiment, places) + _table3(experiment, places) + _weights(experiment, places)
+        found += _early_and_late(experiment) + _search(experiment, places)
     return found + (_features(experiment) if experiment.features else [])
 
 
-def judged(question: str, claim: str, tests: Sequence[float]) -> Finding:
+def judged(question: str, claim: str, tests: Sequence[float], of: str = PLACES) -> Finding:
     """Judge by t-values, one for each place: those beyond the critical value count."""
     known = [t for t in tests if not np.isnan(t)]
     better, worse = sum(t > CRITICAL for t in known), sum(t < -CRITICAL for t in known)
-    verdict: Verdict = "in part"
-    if better == worse == 0:
-        verdict = "too small to judge"
-    elif better == len(tests):
-        verdict = "yes"
-    elif not better:
-        verdict = "no"
-    seen = f"significantly better at {better}, worse at {worse} of {len(tests)} cycle lengths and budgets"
-    return Finding(question, claim, verdict, seen)
+    seen = f"significantly better at {better}, worse at {worse} of {len(tests)} {of}"
+    return Finding(question, claim, verdict_of(better, worse, len(tests)), seen)
 
 
-def _rivals(experiment: ClustersExperiment, places: Sequence[tuple[float, float | int]]) -> list[Finding]:
+def alike(question: str, claim: str, tests: Sequence[float], of: str = PLACES) -> Finding:
+    """Judge that two do not differ: by how many t-values are beyond the critical value, of either sign."""
+    known = [t for t in tests if not np.isnan(t)]
+    if not known:
+        return Finding(question, claim, "too small to judge", "nothing to compare")
+    differ = sum(abs(t) > CRITICAL for t in known)
+    verdict: Verdict = "yes" if not differ else "no" if differ == len(known) else "in part"
+    return Finding(question, claim, verdict, f"significantly different at {differ} of {len(known)} {of}")
+
+
+# -- Fig 1 and Table 2 ------------------------------------------------------------------------------------------------
+
+
+def _clusters(experiment: ClustersExperiment) -> list[Finding]:
+    found = [_levels_off(name, curve) for name, curve in experiment.counts.items()]
+    if len(experiment.units) == 2:
+        sizes = {unit: float(np.mean([each.mean() for each in own])) for unit, own in experiment.units.items()}
+        fewest = {unit: int(min(each.min() for each in own)) for unit, own in experiment.units.items()}
+        seen = (
+            f"{sizes['cluster']:.0f} pages on average, {sizes['site']:.0f} in a site; the smallest {fewest['cluster']} "
+            f"and {fewest['site']}"
+        )
+        larger: Verdict = "yes" if sizes["cluster"] > sizes["site"] else "no"
+        found.append(Finding(UNIT, "a cluster is a larger unit than a site (Table 2)", larger, seen))
+    return found
+
+
+def _levels_off(name: str, curve: CrossValidation) -> Finding:
+    """Fig. 1: beyond 100 clusters the criterion rises much slower than up to there; by a paired t-test of the folds."""
+    claim = f"by words of the {name} the criterion rises much slower beyond {PAPER_CLUSTERS} clusters (Fig. 1)"
+    numbers = np.array(curve.numbers, dtype=np.float64)
+    at = int(np.searchsorted(numbers, PAPER_CLUSTERS))
+    if not 0 < at < len(numbers) - 1:
+        return Finding(UNIT, claim, "too small to judge", f"only {int(numbers[-1])} clusters could be tried")
+    early = (curve.scores[:, at] - curve.scores[:, 0]) / (numbers[at] - numbers[0])
+    late = (curve.scores[:, -1] - curve.scores[:, at]) / (numbers[-1] - numbers[at])
+    made = judged(UNIT, claim, [_pairs(early, late)])
+    slower = (
+        f"{late.mean() / early.mean():.0%} of the rise per cluster before" if early.mean() > 0 else "no rise at all"
+    )
+    return Finding(UNIT, claim, made.verdict, f"{slower}; the elbow is at {curve.best}")
+
+
+# -- Figs 3 and 4, Table 3 --------------------------------------------------------------------------------------------
+
+
+def _rivals(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
     found = []
     for what, name in NAMES.items():
         for rival in RIVALS:
             tests = []
             for place in places:
                 best = max(CLS, key=lambda c: mean(getattr(experiment.runs[(*place, c)], what)))
-                tests.append(t_values(experiment, *place, best, rival, what)[1])
+                tests.append(_paired(experiment, place, best, rival, what))
             found.append(judged(HELP, f"the best of CLS has a higher {name} than {rival} (Fig. 4)", tests))
     return found
 
 
-def _weights(experiment: ClustersExperiment, places: Sequence[tuple[float, float | int]]) -> list[Finding]:
-    """Fig. 4a: sad has the highest ChangeRatio. Fig. 3: it is ahead at the start, aad and gad in the end."""
-    against = [
-        min((t_values(experiment, *place, "cls-sad", c, "change")[1] for c in CLS if c != "cls-sad"), default=np.nan)
-        for place in places
-    ]
-    found = [judged(WEIGHT, "sad has the highest ChangeRatio of the four weights (Fig. 4a)", against)]
-    place = (min(experiment.protocol.cycles), min(experiment.protocol.budgets))
-    curves = {c: experiment.runs[(*place, c)].change for c in CLS}
-    half = len(curves["cls-sad"]) // 2
-    if half >= 3:
-        for claim, part, one, other in (
-            ("sad is ahead of nad at the start (Fig. 3)", slice(0, half), "cls-sad", "cls-nad"),
-            ("aad is ahead of sad in the long term (Fig. 3)", slice(half, None), "cls-aad", "cls-sad"),
-            ("gad is ahead of sad in the long term (Fig. 3)", slice(half, None), "cls-gad", "cls-sad"),
-        ):
-            found.append(judged(WEIGHT, claim, [_pairs(curves[one][part], curves[other][part])]))
+def _table3(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
+    """Table 3 by the paper's own test: t of two samples, all cycles and queries."""
+    found = []
+    for one, rivals in TABLE3.items():
+        tests = [t_values(experiment, *place, one, rival, "precision")[0] for place in places for rival in rivals]
+        claim = f"{one} has a significantly higher MAP@10 than {', '.join(rivals)} (Table 3, t of two samples)"
+        found.append(judged(HELP, claim, tests, f"rivals at {PLACES}"))
     return found
 
 
+def _weights(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
+    """Fig. 4a: sad has the highest ChangeRatio. Fig. 4b: the three adaptive weights keep results equally fresh."""
+    against = [
+        min((_paired(experiment, place, "cls-sad", c, "change") for c in CLS if c != "cls-sad"), default=np.nan)
+        for place in places
+    ]
+    adaptive = ("cls-sad", "cls-aad", "cls-gad")
+    pairs = [(a, b) for at, a in enumerate(adaptive) for b in adaptive[at + 1 :]]
+    fresh = [_paired(experiment, place, a, b, "fresh") for place in places for a, b in pairs]
+    return [
+        judged(WEIGHT, "sad has the highest ChangeRatio of the four weights (Fig. 4a)", against),
+        alike(WEIGHT, "sad, aad and gad do not differ in freshness@10 (Fig. 4b)", fresh, f"pairs at {PLACES}"),
+    ]
+
+
+def _early_and_late(experiment: ClustersExperiment) -> list[Finding]:
+    """Fig. 3: sad is ahead at the start, nad last; nad overtakes sad; aad and gad are alike, and ahead in the end."""
+    place = (min(experiment.protocol.cycles), min(experiment.protocol.budgets))
+    curves = {c: experiment.runs[(*place, c)].change for c in CLS}
+    half = len(curves["cls-sad"]) // 2
+    if half < 3:
+        return []
+    early, late, whole = slice(0, half), slice(half, None), slice(None)
+    claims = (
+        ("sad is ahead of nad at the start (Fig. 3)", early, "cls-sad", "cls-nad"),
+        ("aad is ahead of nad at the start (Fig. 3)", early, "cls-aad", "cls-nad"),
+        ("gad is ahead of nad at the start (Fig. 3)", early, "cls-gad", "cls-nad"),
+        ("nad is ahead of sad in the long term (Fig. 3)", late, "cls-nad", "cls-sad"),
+        ("aad is ahead of sad in the long term (Fig. 3)", late, "cls-aad", "cls-sad"),
+        ("gad is ahead of sad in the long term (Fig. 3)", late, "cls-gad", "cls-sad"),
+    )
+    found = [
+        judged(WEIGHT, claim, [_pairs(curves[one][part], curves[other][part])], "curve")
+        for claim, part, one, other in claims
+    ]
+    same = [_pairs(curves["cls-aad"][whole], curves["cls-gad"][whole])]
+    return [*found, alike(WEIGHT, "aad and gad are very similar (Fig. 3)", same, "curve")]
+
+
 def _pairs(a: FloatArray, b: FloatArray) -> float:
-    return paired_t(a[None, :], b[None, :])
+    return as_normal(paired_t(a[None, :], b[None, :]), len(a))
 
 
-def _search(experiment: ClustersExperiment, places: Sequence[tuple[float, float | int]]) -> list[Finding]:
+def _paired(experiment: ClustersExperiment, place: Place, one: str, other: str, what: str) -> float:
+    """t of the pairs, by cycle for ChangeRatio and else by query, as a normal deviate."""
+    pairs = getattr(experiment.runs[(*place, one)], what).shape[-1]
+    return as_normal(t_values(experiment, *place, one, other, what)[1], pairs)
+
+
+def as_normal(t: float, pairs: int) -> float:
+    """The normal deviate that is as rare as a t of so many pairs: with few of them 1.96 is not rare enough for t."""
+    from scipy.special import ndtri, stdtr  # half a second to import
+
+    return t if np.isnan(t) or pairs < 2 else float(-ndtri(stdtr(pairs - 1, -t)))
+
+
+def _search(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
     others = [policy for policy in experiment.policies if policy != IDEAL]
-    tests = [min(t_values(experiment, *place, IDEAL, policy, "precision")[1] for policy in others) for place in places]
-    return [judged(SEARCH, "completely fresh copies have the highest MAP@10 (Fig. 4c)", tests)]
+    tests = [min(_paired(experiment, place, IDEAL, policy, "precision") for policy in others) for place in places]
+    near = 0
+    for place in places:
+        values = {p: mean(experiment.runs[(*place, p)].precision) for p in (*RIVALS, *CLS, IDEAL)}
+        rest = [value for policy, value in values.items() if policy != IDEAL]
+        near += max(rest) - min(rest) < values[IDEAL] - max(rest)
+    verdict: Verdict = "yes" if near == len(places) else "in part" if near else "no"
+    seen = f"the policies lie closer together than to all fresh copies at {near} of {len(places)} {PLACES}"
+    return [
+        judged(SEARCH, "completely fresh copies have the highest MAP@10 (Fig. 4c)", tests),
+        Finding(SEARCH, "the MAP@10 of all other policies is very similar (Fig. 4c)", verdict, seen),
+    ]
+
+
+# -- Fig 2 ------------------------------------------------------------------------------------------------------------
 
 
 def _features(experiment: ClustersExperiment) -> list[Finding]:
@@ -93,15 +195,32 @@ def _features(experiment: ClustersExperiment) -> list[Finding]:
     if not budgets:
         why = f"fewer than {ENOUGH} visits per cluster and cycle"
         return [Finding(SET, "all features together are best (Fig. 2)", "too small to judge", why)]
+    features = experiment.features
 
     def against(one: str, rivals: Sequence[str], sign: float = 1.0) -> list[float]:
-        features = experiment.features
         return [min(sign * _pairs(features[one, b], features[r, b]) for r in rivals) for b in budgets]
+
+    def spread(budget: float | int) -> FloatArray:
+        return np.asarray(np.ptp([features[which, budget] for which in sets], axis=0))
 
     rest = [which for which in sets if which != "combined"]
     words = [which for which in sets if which != "url"]
-    return [
-        judged(SET, "all features together are best (Fig. 2)", against("combined", rest)),
-        judged(SET, "dynamic features predict better than static ones (Fig. 2)", against("dynamic", ["static"])),
-        judged(SET, "words of the address alone are worst (Fig. 2)", against("url", words, -1.0)),
+    found = [
+        judged(SET, "all features together are best (Fig. 2)", against("combined", rest), "budgets"),
+        judged(
+            SET, "dynamic features predict better than static ones (Fig. 2)", against("dynamic", ["static"]), "budgets"
+        ),
+        judged(SET, "words of the address alone are worst (Fig. 2)", against("url", words, -1.0), "budgets"),
+        alike(
+            SET,
+            "words of the address add nothing to those of the content (Fig. 2)",
+            against("url+content", ["content"]),
+            "budgets",
+        ),
     ]
+    if len(budgets) > 1:
+        scarce, abundant = spread(min(budgets)), spread(max(budgets))
+        claim = "the choice of features matters more where visits are scarce (Fig. 2)"
+        seen = f"best less worst {mean(scarce):.3f} at the smallest budget, {mean(abundant):.3f} at the largest"
+        found.append(Finding(SET, claim, judged(SET, claim, [_pairs(scarce, abundant)]).verdict, seen))
+    return found

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.evaluate.search.queries import Query
+from recrawl.evaluate.search.search_quality import Relevant
 from recrawl.papers.clusters.elbow import CrossValidation
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
@@ -48,6 +49,7 @@ class ClustersProtocol:
     folds: int = 10
     parts: tuple[str, ...] = PARTS
     seed: int = 0
+    relevant: Relevant = "web"  # what AP@10 divides by: all answers of the live web, or those among the ten results
     repeats: int = 3  # seeds of the crawls of Fig 4 and of the clusterings of Table 2
 
     def check(self, recording: Recording) -> None:

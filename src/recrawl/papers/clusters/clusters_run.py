@@ -176,7 +176,7 @@ class Bench:
     @cached_property
     def searcher(self) -> Searcher:
         """Searches the copies with the queries."""
-        return Searcher(self.recording, self.asked)
+        return Searcher(self.recording, self.asked, relevant=self.protocol.relevant)
 
     def counts(self, piece: Piece) -> CrossValidation:
         """Cross-validate the number of clusters."""

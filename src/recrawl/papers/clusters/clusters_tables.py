@@ -172,6 +172,7 @@ def results(experiment: ClustersExperiment, command: str, found: Sequence[Findin
             "cycles": list(protocol.cycles), "budgets": list(protocol.budgets), "warmup": protocol.warmup,
             "clusters": protocol.clusters, "queries": len(experiment.asked), "seed": protocol.seed,
             "repeats": protocol.repeats, "confidence": 0.8, "folds": protocol.folds,
+            "relevant": protocol.relevant,
         },
         "domains": experiment.domains,
         "lacking": experiment.lacking,

@@ -42,7 +42,7 @@ METHODS = ("1D", "2D", "3D cross-correlation", "3D content")
 
 @dataclass(frozen=True)
 class BatchCrawl:
-    """Freshness of every method: by page (mean of steps and seeds) and by step (mean of pages and seeds)."""
+    """Freshness of every method: pages x steps, the mean of the seeds."""
 
     change: str
     pages: int
@@ -50,8 +50,15 @@ class BatchCrawl:
     observed: int  # steps before the crawl
     steps: int
     seeds: int
-    by_page: Mapping[str, FloatArray]
-    by_step: Mapping[str, FloatArray]
+    fresh: Mapping[str, FloatArray]
+
+    def by_page(self, method: str, after: int = 0) -> FloatArray:
+        """Mean over the steps of crawling, or over those after so many."""
+        return np.asarray(self.fresh[method][:, after:].mean(axis=1))
+
+    def by_step(self, method: str) -> FloatArray:
+        """Mean over the pages."""
+        return np.asarray(self.fresh[method].mean(axis=0))
 
 
 @dataclass(frozen=True)
@@ -88,12 +95,13 @@ class BatchModels:
         self.versions = [np.unique(row) for row in self.snapshots.version]
         self.products = Describer(self.snapshots, self.changed, window)  # scalar products of versions, also later ones
         rows = np.arange(len(self.snapshots))
-        movement = Movement(dynamics_of(seen, self.begin - protocol.train, self.begin))
+        moving = dynamics_of(seen, self.begin - protocol.train, self.begin, moving=protocol.moving_words)
+        movement = Movement(moving, words=protocol.compared_words)
         k = protocol.experts
         chosen = {
             "2D": [Choice(np.empty(0, dtype=np.int64), np.empty(0))] * len(rows),
             "3D cross-correlation": [movement.nearest(int(row), k, "cross-correlation") for row in rows],
-            "3D content": by_content(seen, self.begin, k, rows),
+            "3D content": by_content(seen, self.begin, k, rows, words=protocol.content_words),
         }
         self.voters = {method: [self._voters(int(row), of[row]) for row in rows] for method, of in chosen.items()}
         self.sigmoid = {method: self._calibrate(method) for method in chosen}
@@ -206,6 +214,5 @@ def batch_crawl(
         batch.begin,
         steps,
         seeds,
-        {method: fresh.mean(axis=1) for method, fresh in found.items()},
-        {method: fresh.mean(axis=0) for method, fresh in found.items()},
+        found,
     )

@@ -80,7 +80,7 @@ def batch(sheet: Sheet, crawl: BatchCrawl) -> Figure:
     figure, axes = sheet.panels(1, 1, 3.0)
     for method, colour in zip(METHODS, (COLOURS[3], COLOURS[1], COLOURS[0], COLOURS[2]), strict=True):
         axes[0].plot(
-            np.arange(1, crawl.steps + 1), _smooth(crawl.by_step[method]), color=colour, label=method, linewidth=1.5
+            np.arange(1, crawl.steps + 1), _smooth(crawl.by_step(method)), color=colour, label=method, linewidth=1.5
         )
     sheet.values(axes[0])
     axes[0].set(xlabel=f"steps of crawling after {crawl.observed} observed ones", ylabel="freshness")

@@ -8,11 +8,13 @@ import numpy as np
 
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
+from recrawl.papers.experts.dynamics import MOVING, WORDS
 from recrawl.papers.experts.expert_features import Window
 from recrawl.see.change import PAPER, ChangeRule
 
 FALLBACKS = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of flips, tried until enough pages are left
 ENOUGH = 20  # pages
+ALL_WORDS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,22 @@ class ExpertsProtocol:
     reselect: int = 28  # steps between choices of experts
     seed: int = 0
     beside: bool = False  # whether experts see the features of the page that they predict, too
+    words: int = WORDS  # by which a page is compared with others; 0: all
+
+    @property
+    def moving_words(self) -> int:
+        """How many moving words of a page that others are compared with are followed."""
+        return (MOVING // WORDS) * self.compared_words
+
+    @property
+    def content_words(self) -> int:
+        """By how many words contents are compared."""
+        return 4 * self.compared_words
+
+    @property
+    def compared_words(self) -> int:
+        """The number of words, a very large one for all."""
+        return self.words or ALL_WORDS
 
 
 SIGNIFICANT = ExpertsProtocol(

@@ -12,8 +12,18 @@ from recrawl.evaluate.compare import Comparison
 from recrawl.evaluate.statistics import interval, paired_test
 from recrawl.papers.base import Finding
 from recrawl.papers.experts.expert_selection import NO_LINKS
+from recrawl.papers.experts.experts_curves import by_count, by_size
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
-from recrawl.papers.experts.experts_trials import DRAW, ENSEMBLES, MAJORITY, MULTIPLE, OWN, SELECTIONS, TrialOutcome
+from recrawl.papers.experts.experts_trials import (
+    DRAW,
+    ENSEMBLES,
+    LAST,
+    MAJORITY,
+    MULTIPLE,
+    OWN,
+    SELECTIONS,
+    TrialOutcome,
+)
 from recrawl.report.table import Table, with_interval
 
 PAPER_ACCURACY = {DRAW: 54.84, OWN: 62.93, MULTIPLE: 72.72}
@@ -31,7 +41,7 @@ FEWEST = 10  # pages, below which nothing is judged
 def tables(outcome: TrialOutcome) -> list[Table]:
     """Tables 1 to 3 of one protocol."""
     name = outcome.protocol.name
-    first = {m: outcome.accuracy[m] for m in (DRAW, MAJORITY, OWN, MULTIPLE)}
+    first = {m: outcome.accuracy[m] for m in (DRAW, MAJORITY, LAST, OWN, MULTIPLE)}
     second = {m: outcome.accuracy[m] for m in (MULTIPLE, *ENSEMBLES)}
     base = outcome.accuracy[MULTIPLE]
     share = max(outcome.changes, 1.0 - outcome.changes)
@@ -41,7 +51,8 @@ def tables(outcome: TrialOutcome) -> list[Table]:
             f"Table 1 ({name}): accuracy, mean over {interval(base).runs} pages with its 95% interval; p of the paired "
             f"t-test against 3D multiple. {outcome.judged:,} predictions, {100 * outcome.changes:.1f}% of them "
             f"changes: always saying the more frequent outcome is right {100 * share:.1f}% of the time. The paper's "
-            "baseline draws with the page's own frequency; 1D majority takes the window's more frequent outcome.",
+            "baseline draws with the page's own frequency, here over the training steps; 1D majority takes their more "
+            "frequent outcome; 1D window draws with the frequency in the window l.",
         ),
         _table(
             outcome, second, PAPER_ENSEMBLES, base,
@@ -139,6 +150,9 @@ def findings(outcome: TrialOutcome) -> list[Finding]:
         _greater(select, "cross-correlation selects better than the graph", s["cross-correlation"], s["graph"]),
         _equal(select, "cross-correlation and DTW do not differ", s["cross-correlation"], s["dtw"]),
         *(_greater(select, f"experts by {name} beat 2D", s[name], a[OWN]) for name in SELECTIONS),
+        *(_greater(select, f"experts by {name} beat the 1D draw", s[name], a[DRAW]) for name in SELECTIONS),
+        *by_size(outcome),
+        *by_count(outcome),
     ]
     if outcome.by_links != NO_LINKS:
         return found
@@ -202,6 +216,8 @@ def _outcome_json(outcome: TrialOutcome) -> dict[str, Any]:
         "counts": {str(k): _number(v) for k, v in outcome.counts.items()},
         "window": protocol.window.length,
         "interval": protocol.window.interval,
+        "stride": protocol.stride,
+        "words": protocol.words,
         "beside": protocol.beside,
         "examples": [
             {

@@ -24,6 +24,7 @@ from recrawl.progress import Advance, silent
 from recrawl.recording.recording import Recording
 
 DRAW, MAJORITY, OWN, MULTIPLE = "1D draw", "1D majority", "2D single", "3D multiple"
+LAST = "1D window"  # by how often the page changed in the window l that the features look back on, not in n steps
 ENSEMBLES = {"union": learners.UNION, "boosting": learners.BOOSTING, "bagging": learners.BAGGING}
 SELECTIONS = ("graph", "content", "cross-correlation", "dtw")
 COSTS = (0.1, 1.0, 10.0)
@@ -104,7 +105,7 @@ def run_protocol(
         )
     sizes = trial.sizes(cost, advance)
     truth = np.concatenate([t for _, _, t in main.entries[OWN]])
-    methods = [DRAW, MAJORITY, OWN, MULTIPLE, *ENSEMBLES]
+    methods = [DRAW, MAJORITY, LAST, OWN, MULTIPLE, *ENSEMBLES]
     return TrialOutcome(
         protocol=protocol,
         pages=len(snapshots),
@@ -178,13 +179,15 @@ class ExpertTrial:
     def select(self, step: int, train: int, methods: tuple[str, ...], k: int) -> dict[str, list[Choice]]:
         """Choose experts for every page from the `train` steps up to a step."""
         out: dict[str, list[Choice]] = {}
-        movement = Movement(dynamics_of(self.snapshots, max(step - train, 0), step))
+        protocol = self.protocol
+        moving = dynamics_of(self.snapshots, max(step - train, 0), step, moving=protocol.moving_words)
+        movement = Movement(moving, words=protocol.compared_words)
         for method in methods:
             if method == "graph":
                 at = self.recording.start + step * self.snapshots.step_days
                 out[method] = self.neighbours.near(at, k, self.rows)
             elif method == "content":
-                out[method] = by_content(self.snapshots, step, k, self.rows)
+                out[method] = by_content(self.snapshots, step, k, self.rows, words=protocol.content_words)
             else:
                 out[method] = [movement.nearest(int(row), k, method) for row in self.rows]
         return out
@@ -250,6 +253,8 @@ class ExpertTrial:
         chance = learners.frequency(council.label, steps, train)
         judge.note(DRAW, page, np.where(truth, chance, 1.0 - chance), truth)
         judge.note(MAJORITY, page, _right(chance - 0.5, truth), truth)
+        late = learners.frequency(council.label, steps, self.protocol.window.length)
+        judge.note(LAST, page, np.where(truth, late, 1.0 - late), truth)
         return truth
 
     def sizes(self, cost: float, advance: Advance) -> dict[int, dict[str, FloatArray]]:

@@ -134,7 +134,10 @@ def history_fit(ground: OutlinkData, where: str, name: str, repeat: int) -> Fit:
 def _static_table(ground: OutlinkData, name: str) -> FeatureTable:
     sets, crawl = STATIC_SETS[name], len(ground.crawls) - 1
     return ground.shelf.table(
-        ("static", name), lambda: FeatureTable(ground, features(sets, 0), crawl, semantic="SPsem" in sets)
+        ("static", name),
+        lambda: FeatureTable(
+            ground, features(sets, 0, reading=ground.protocol.reading), crawl, semantic="SPsem" in sets
+        ),
     )
 
 
@@ -142,14 +145,24 @@ def _history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> Fe
     crawl = len(ground.crawls) - 2
     return ground.shelf.table(
         ("history", *sets, history),
-        lambda: FeatureTable(ground, features(sets, history), crawl, semantic=True, history=history),
+        lambda: FeatureTable(
+            ground, features(sets, history, reading=ground.protocol.reading), crawl, semantic=True, history=history
+        ),
     )
 
 
-def importances(ground: OutlinkData, where: str, *, static: bool, most: int = 10) -> Importances:
-    """Shuffle one feature after the other: of the static model of LCR (Fig 11), of NL with all history (Fig 13)."""
+def importances(ground: OutlinkData, where: str, kind: str, most: int = 10) -> Importances:
+    """Shuffle one feature after the other.
+
+    `static`: of the static model of LCR (Fig 11); `history`: of NL with all history (Fig 13); `lbla`: of NNL by the
+    features LBLA alone, which says what pair of these is the most informative (section 7).
+    """
     split = ground.splits()[0]
-    if static:
+    if kind == "lbla":
+        table, counts = _ranking_table(ground, where, "lbla"), ground.targets[where].nnl
+        model = number(ground, split, table, counts, ("extratrees",), 0)
+        return _importances(ground, table, split.test, model, "rho", lambda t, p: spearman(counts[t], p), most, where)
+    if kind == "static":
         table = _static_table(ground, "SP+SN")
         target = ground.targets[where].lcr
         model = number(ground, split, table, target, REGRESSORS, 0)
@@ -188,7 +201,7 @@ def _importances(
             fall[column] += (base - score(test, model.predict(rows))) / SHUFFLES
         rows[:, column] = values
     order = np.argsort(-fall, kind="stable")
-    asked = around(LCR[where]).name
+    asked = look_around(where, 0, ground.protocol.reading)[0].name
     place = 1 + [table.names[i] for i in order].index(asked) if asked in table.names else 0
     best = [(table.names[i], table.kinds[i], float(fall[i])) for i in order[:most]]
     return Importances(name, best, place)
@@ -220,7 +233,7 @@ def rankings(repeats: Sequence[dict[str, Ranked]]) -> list[LinkRanking]:
     """Put the repetitions together, in the order of the table."""
     out = []
     for name in (name for name in RANKED if name in repeats[0]):
-        kind = "baseline" if name in BASELINES else "lbla" if name.endswith("LBLA") else "prediction"
+        kind = "baseline" if name in BASELINES else "lbla" if "LBLA" in name else "prediction"
         own = [found[name] for found in repeats]
         curve = np.mean([each.curve for each in own], axis=0)
         each = {key: [drawn.scores[key] for drawn in own] for key in own[0].scores}
@@ -232,7 +245,8 @@ def rankings(repeats: Sequence[dict[str, Ranked]]) -> list[LinkRanking]:
 
 BASELINES = ("NNL-Av", "NNL-Pr", "CCR", "random")
 MODELS = {  # of the rankings: target, table, learner
-    "LCR-ET LBLA": ("lcr", "lcr lbla", "extratrees"),
+    "LCR-ET LBLA": ("lcr", "lcr lbla", "extratrees"),  # the related pages' rates and nothing else
+    "LCR-ET LBLA+": ("lcr", "lcr lbla+", "extratrees"),  # not in the paper: their new links of each week too
     "LCR-ET": ("lcr", "lcr", "extratrees"),
     "PNL-ET LBLA": ("nl", "lbla", "extratrees"),
     "PNL-ET": ("nl", "all", "extratrees"),
@@ -260,10 +274,14 @@ def _ranking_table(ground: OutlinkData, where: str, name: str) -> FeatureTable:
     before, last = len(ground.crawls) - 2, len(ground.crawls) - 1
     if name == "all":
         return _history_table(ground, ALL, history)
+    reading = ground.protocol.reading
     makes = {
-        "lbla": lambda: FeatureTable(ground, features(("LBLA",), history, (where,)), before),
-        "lcr": lambda: FeatureTable(ground, features(("SP", "SPsem", "SN", "DN"), history), last, semantic=True),
-        "lcr lbla": lambda: FeatureTable(ground, [around(LCR[where]), *look_around(where, history)[1:]], last),
+        "lbla": lambda: FeatureTable(ground, features(("LBLA",), history, (where,), reading), before),
+        "lcr": lambda: FeatureTable(
+            ground, features(("SP", "SPsem", "SN", "DN"), history, reading=reading), last, semantic=True
+        ),
+        "lcr lbla": lambda: FeatureTable(ground, [around(LCR[where])], last),
+        "lcr lbla+": lambda: FeatureTable(ground, look_around(where, history), last),
     }
     return ground.shelf.table((name, where), makes[name])
 

@@ -20,7 +20,7 @@ from recrawl.papers.outlinks.agreement import spearman
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
 from recrawl.papers.outlinks.outlinks_training import TableShelf
-from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, around
+from recrawl.papers.outlinks.taxonomy import GRAPH, MAX_HISTORY, PAGE, Reading, around
 from recrawl.recording.recording import Recording
 
 WEEK = 7.0
@@ -43,6 +43,7 @@ class OutlinksProtocol:
     seed: int = 0
     folds: int = 3  # of the cross-validation on the development set
     trusted_sites: tuple[str, ...] = ()  # that TrustRank starts from; none: all
+    reading: Reading = field(default_factory=Reading)
 
     @classmethod
     def quick(cls, base: OutlinksProtocol) -> OutlinksProtocol:

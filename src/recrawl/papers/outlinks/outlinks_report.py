@@ -12,6 +12,7 @@ from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.outlinks.outlinks_figures import PLOTS
 from recrawl.papers.outlinks.outlinks_findings import findings
 from recrawl.papers.outlinks.outlinks_models import Scores
+from recrawl.papers.outlinks.outlinks_patterns import correlations_table, general
 from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.report.layout import Section, Table
 from recrawl.report.style import Plot
@@ -99,6 +100,33 @@ def table3(experiment: OutlinksExperiment) -> Table:
     return Table(heads, rows, note)
 
 
+def tuned_table(experiment: OutlinksExperiment) -> Table:
+    """Tuned settings of the boosted regressor of the link change rate by static features (section 6.1)."""
+    rows = []
+    for where in WHERE:
+        for score in experiment.static[where]:
+            tuned = score.options.get("histgb", [])
+            if tuned:
+                cells = [", ".join(f"{getattr(o, name):g}" for o in tuned) for name in ("rate", "trees", "leaf")]
+                rows.append([where, score.name, *cells])
+    note = "HGBoost, one value for each repetition. The paper: 0.04, 500 and 25."
+    note += "" if experiment.ground.protocol.tune else " Nothing was tuned in this run."
+    return Table(("links", "features", "learning rate", "iterations", "fewest samples on a leaf"), rows, note)
+
+
+def pairs_table(experiment: OutlinksExperiment) -> Table:
+    """The most informative of the features LBLA (section 7)."""
+    rows = []
+    for where in WHERE:
+        for place, (name, kind, fall) in enumerate(experiment.lbla_importance[where].features[:5], 1):
+            rows.append([where if place == 1 else "", str(place), f"{name} ({kind})", f"{fall:.4f}"])
+    note = (
+        "Fall of Spearman's rho of NNL-ET LBLA with NNL when a feature is shuffled. The paper names the average number "
+        "of new links and the link change rate of related pages as the most informative pair; not how they were found."
+    )
+    return Table(("links", "place", "feature", "fall"), rows, note)
+
+
 def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
     """Spearman's rho with the targets and the area under Precision@k%."""
     rankings = experiment.rankings[where]
@@ -152,6 +180,7 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
         "static": {where: {s.name: _score(s) for s in experiment.static[where]} for where in WHERE},
         "static_importance": {where: experiment.static_importance[where].features for where in WHERE},
         "history": {where: {s.name: _score(s) for s in experiment.history[where]} for where in WHERE},
+        "lbla_importance": {where: experiment.lbla_importance[where].features for where in WHERE},
         "history_importance": {where: experiment.history_importance[where].features for where in WHERE},
         "place_of_related_change_rate": {where: experiment.history_importance[where].related_place for where in WHERE},
         "rankings": {
@@ -178,7 +207,8 @@ def _score(score: Scores) -> dict[str, Any]:
 
 def _verdicts(experiment: OutlinksExperiment) -> list[dict[str, Any]]:
     """Every claim with its verdict and what was seen, by sort of links."""
-    return [{"links": where, **finding.to_dict()} for where in WHERE for finding in findings(experiment, where)]
+    by_sort = {"all": general(experiment), **{where: findings(experiment, where) for where in WHERE}}
+    return [{"links": sort, **finding.to_dict()} for sort, found in by_sort.items() for finding in found]
 
 
 class OutlinksReport(PaperReport[OutlinksExperiment]):
@@ -189,7 +219,8 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
 
     def findings(self) -> Mapping[str, Sequence[Finding]]:
         """By sort of links."""
-        return {f"{where} links": findings(self.results, where) for where in WHERE}
+        by_sort = {f"{where} links": findings(self.results, where) for where in WHERE}
+        return {"all links": general(self.results), **by_sort}
 
     def sections(self, figures: Figures) -> list[Section]:
         """Tables 2 and 3, and Figs 2 to 15."""
@@ -200,11 +231,16 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
         first = figures("figure2", "figure3", "figure4", "figure5", "figure6")
         return [
             Section("New links (Table 2, Figs 2 to 6)", "", [table2(results)], first),
-            Section("Static features (Figs 8 to 11)", "", static, figures("figure8", "figure9", "figure11")),
+            Section(
+                "Static features (Figs 8 to 11)",
+                "",
+                [correlations_table(results), *static, tuned_table(results)],
+                figures("figure8", "figure9", "figure11"),
+            ),
             Section(
                 "History (Figs 12 and 13, Table 3)", "", [*history, table3(results)], figures("figure12", "figure13")
             ),
-            Section("Rankings (Figs 14 and 15)", "", ranked, figures("figure14", "figure15")),
+            Section("Rankings (Figs 14 and 15)", "", [*ranked, pairs_table(results)], figures("figure14", "figure15")),
         ]
 
     def to_dict(self, command: str) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class OutlinksExperiment:
     static_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 11
     history: dict[str, list[Scores]] = field(default_factory=dict)  # where -> by history, NNL-Pr last (Fig 12)
     history_importance: dict[str, Importances] = field(default_factory=dict)  # Fig 13
+    lbla_importance: dict[str, Importances] = field(default_factory=dict)  # of the features LBLA (section 7)
     rankings: dict[str, list[LinkRanking]] = field(default_factory=dict)  # where -> by method (Figs 14, 15)
 
 
@@ -97,6 +98,7 @@ def _pieces(where: str, protocol: OutlinksProtocol) -> list[LinkPiece]:
         LinkPiece(where, "static importance"),
         *(LinkPiece(where, "history", name, draw) for name in _histories(protocol) for draw in draws),
         LinkPiece(where, "history importance"),
+        LinkPiece(where, "lbla importance"),
         *(LinkPiece(where, "ranking", name, draw) for name in models.ranking_models(protocol) for draw in draws),
     ]
 
@@ -114,7 +116,7 @@ def _run(ground: OutlinkData, piece: LinkPiece) -> Any:
             return models.history_fit(ground, where, name, repeat)
         if part == "ranking":
             return models.ranked(ground, where, name, repeat)
-        return models.importances(ground, where, static=part == "static importance")
+        return models.importances(ground, where, part.removesuffix(" importance"))
 
 
 def _keep(made: OutlinksExperiment, where: str, found: dict[LinkPiece, Any]) -> None:
@@ -132,6 +134,7 @@ def _keep(made: OutlinksExperiment, where: str, found: dict[LinkPiece, Any]) -> 
         for name in _histories(protocol)
     ]
     made.history_importance[where] = found[LinkPiece(where, "history importance")]
+    made.lbla_importance[where] = found[LinkPiece(where, "lbla importance")]
     by_model = [repeats("ranking", name) for name in models.ranking_models(protocol)]
     merged = [
         {name: each for ranked in draws for name, each in ranked.items()} for draws in zip(*by_model, strict=True)

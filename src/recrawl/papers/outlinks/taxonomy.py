@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,21 @@ from recrawl.papers.outlinks.crawls import Crawls
 
 MAX_HISTORY = 8
 SETS = ("SP", "SPsem", "SN", "DP", "DN", "LBLA")
+Ranks = Literal["trust", "both"]
+RelatedRate = Literal["past", "all"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the paper is read where it can be read in two ways.
+
+    `ranks`: learners see TrustRank (what the paper reports, section 6.1) or PageRank too. `related_rate`: the link
+    change rate of related pages over the weeks before the predicted one, or over all weeks (section 5.2, "over n - 1
+    time periods"), the predicted one among them.
+    """
+
+    ranks: Ranks = "trust"
+    related_rate: RelatedRate = "past"
 
 
 @dataclass(frozen=True)
@@ -109,11 +125,11 @@ def _column(name: str, title: str) -> Feature:
     return Feature(title, lambda crawls, crawl: crawls.version(name, crawl))
 
 
+OUTLINKS = (_column("out_internal", "internal outlinks"), _column("out_external", "external outlinks"))
 CHANGING = (
     _column("bytes", "content size"),
     _column("text_bytes", "text size"),
-    _column("out_internal", "internal outlinks"),
-    _column("out_external", "external outlinks"),
+    *OUTLINKS,
     Feature("text quality", _quality),
 )
 PAGE = (
@@ -146,6 +162,13 @@ def _some(feature: Feature) -> Feature:
 
 
 LCR = {where: mean_back(_some(NEW[where]), name=f"{where} link change rate") for where in WHERE}
+
+
+def _of_all_weeks(feature: Feature) -> Feature:
+    """The feature's value at the last crawl, whenever it is asked for."""
+    return Feature(f"{feature.name} of all weeks", lambda crawls, _: feature.value(crawls, len(crawls) - 1), True)
+
+
 CCR = mean_back(CHANGED, name="content change rate")
 
 
@@ -158,12 +181,23 @@ def look_back(where: str, history: int) -> list[Feature]:
     return [*steps, mean_back(NEW[where], history)] if history else []
 
 
-def look_around(where: str, history: int) -> list[Feature]:
+def look_around(where: str, history: int, reading: Reading | None = None) -> list[Feature]:
     """The related pages' link change rate, new links of each of the last intervals, and their mean."""
-    return [around(LCR[where]), *(around(feature) for feature in look_back(where, history))]
+    whole = reading is not None and reading.related_rate == "all"
+    rate = _of_all_weeks(LCR[where]) if whole else LCR[where]
+    return [around(rate), *(around(feature) for feature in look_back(where, history))]
 
 
-def features(sets: Sequence[str], history: int, where: Sequence[str] = WHERE) -> list[Feature]:
+def _outlinks_around(history: int) -> list[Feature]:
+    """How many links the related pages had at each of the last crawls, and the mean."""
+    counts = [around(feature) for feature in OUTLINKS] if history else []
+    past = [back(feature, step) for feature in counts for step in range(1, history + 1)]
+    return [*past, *(mean_back(feature, history) for feature in counts)]
+
+
+def features(
+    sets: Sequence[str], history: int, where: Sequence[str] = WHERE, reading: Reading | None = None
+) -> list[Feature]:
     """Return the features of these sets with so many crawls of history; `where` for LBLA: whose links.
 
     The semantic vector (SPsem) is not a list of features with a meaning each; `matrix` adds it.
@@ -173,20 +207,22 @@ def features(sets: Sequence[str], history: int, where: Sequence[str] = WHERE) ->
     unknown = [name for name in sets if name not in SETS]
     if unknown:
         raise InputError(f"unknown set of features {unknown[0]!r}; it is one of {', '.join(SETS)}")
-    past = range(1, history + 1)
+    past, reading = range(1, history + 1), reading or Reading()
+    graph = GRAPH if reading.ranks == "both" else (*INLINKS, TRUSTRANK)
     groups: dict[str, list[Feature]] = {
         "SP": list(PAGE),
         "SPsem": [],
-        "SN": [*GRAPH, *(around(feature) for feature in PAGE)],
+        "SN": [*graph, *(around(feature) for feature in PAGE)],
         "DP": [
             *(back(feature, step) for feature in CHANGING for step in past),
             *(feature for w in WHERE for feature in look_back(w, history)),
         ],
         "DN": [
-            *(back(feature, step) for feature in GRAPH for step in past),
-            *(feature for w in WHERE for feature in look_around(w, history)),
+            *(back(feature, step) for feature in graph for step in past),
+            *(feature for w in WHERE for feature in look_around(w, history, reading)),
+            *_outlinks_around(history),
         ],
-        "LBLA": [feature for w in where for feature in (*look_back(w, history), *look_around(w, history))],
+        "LBLA": [feature for w in where for feature in (*look_back(w, history), *look_around(w, history, reading))],
     }
     return [feature for name in dict.fromkeys(sets) for feature in groups[name]]
 

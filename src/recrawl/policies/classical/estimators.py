@@ -9,7 +9,8 @@ Santos et al. 2014, section 5.1 (after Cho & Garcia-Molina 2003 and Tan & Mitra 
     phi = 1 - exp(-lambda t), t = cycles since the last visit                      eq. 5
 
 The weights run over the page's own visits (the paper; default) or over all cycles so far, visited or not (the
-authors' released program): there i is the number of the cycle and n the number of cycles that have ended.
+authors' released program): there i is the number of the cycle and n the number of cycles that have ended; "open
+cycles" counts the open one too, for pages that were visited in it.
 A page that was never compared with a copy has n = 0 and rate 0.
 
     Bayes  lambda = (X + a) / (n + b)
@@ -46,23 +47,23 @@ def cg(memory: Memory) -> FloatArray:
 
 def nad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the non-adaptive rate: all changes count the same."""
-    if over == "cycles":
-        return np.asarray(memory.changes / float(_ended_cycles(memory)))
+    if over != "visits":
+        return np.asarray(memory.changes / float(_cycles(memory, over)))
     return np.asarray(_nad(memory.changes, memory.n))
 
 
 def sad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the short-sighted rate: 1 if the last visit (the last cycle) found a change."""
     last = (memory.ring & 1).astype(np.float64)
-    if over == "cycles":
-        last *= memory.last_cycle == memory.cycle - 1
+    if over != "visits":
+        last *= memory.last_cycle == memory.cycle - (over == "cycles")
     return last
 
 
 def aad(memory: Memory, over: str = "visits") -> FloatArray:
     """Return the arithmetically adaptive rate: the i-th change weighs i."""
-    if over == "cycles":
-        ended = _ended_cycles(memory)
+    if over != "visits":
+        ended = _cycles(memory, over)
         return np.asarray(memory.cycle_sum * (2.0 / (ended * (ended + 1))))
     return np.asarray(_aad(memory.rank_sum, memory.n))
 
@@ -72,8 +73,8 @@ def gad(memory: Memory, over: str = "visits") -> FloatArray:
     if over == "visits":
         return np.asarray(_gad(memory.rank_decay, memory.n))
     # bring the decayed sum from the last visited cycle to the last cycle that has ended
-    idle = np.maximum(memory.cycle - 1 - memory.last_cycle, 0)
-    return np.asarray(np.ldexp(memory.cycle_decay, -idle) / (1.0 - 0.5 ** _ended_cycles(memory)))
+    idle = np.maximum(memory.cycle - (over == "cycles") - memory.last_cycle, 0)
+    return np.asarray(np.ldexp(memory.cycle_decay, -idle) / (1.0 - 0.5 ** _cycles(memory, over)))
 
 
 def bayes(memory: Memory, a: float = 0.5, b: float = 1.0) -> FloatArray:
@@ -92,8 +93,9 @@ RATES: dict[RateName, Callable[[Memory], FloatArray]] = {
 """The rate estimators that policies take by name: changes per cycle."""
 
 
-def _ended_cycles(memory: Memory) -> int:
-    return max(memory.cycle - 1, 1)
+def _cycles(memory: Memory, over: str) -> int:
+    """The cycles so far, with or without the open one; at least 1."""
+    return max(memory.cycle - (over == "cycles"), 1)
 
 
 @ufunc

@@ -2,7 +2,8 @@
 
 Pages with a copy are clustered by their features (page_features.py) by repeated bisection. In every cycle the pages
 nearest a cluster's centre are its sample; the mean over the sample of phi = 1 - exp(-lambda), with lambda by one of
-the estimators nad, sad, aad, gad over each page's own visits, is the cluster's chance of change. A page that was never
+the estimators nad, sad, aad, gad over each page's own visits (or, `over=cycles`, over all cycles so far, in which a
+page that was not visited shows no change), is the cluster's chance of change. A page that was never
 compared with a copy has its cluster's chance, not 0. New pages join the cluster of the nearest centre; every so many
 cycles all pages are clustered again. A clustering stands for the pages it was made of, so it is made in the order of
 the pages' own keys.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -132,7 +134,7 @@ def _unit(vectors: Vectors) -> Vectors:
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)[:, None], dtype=np.float32)
 
 
-def _cls(name: str, rate: Callable[[Memory], FloatArray]) -> None:
+def _cls(name: str, rate: Callable[..., FloatArray]) -> None:
     @policies.add(
         f"cls-{name}", formula=f"sample clusters of alike pages, phi by {name.upper()}", source="Tan et al. 2007 (CLS)"
     )
@@ -146,11 +148,13 @@ def _cls(name: str, rate: Callable[[Memory], FloatArray]) -> None:
         cold: bool = True,
         wait: bool = False,
         fair: Share = 0.0,
+        over: Literal["visits", "cycles"] = "visits",
     ) -> Policy:
         if clusters < 1 or every < 1 or not 0 < confidence < 1:
             raise ValueError("clusters and every are at least 1, confidence is between 0 and 1")
         described = PageFeatures(features, clusters, setting.seed)
-        return ClusterSampling(rate, described, clusters, confidence, delta, every, cold, wait, fair, setting.seed)
+        known = rate if over == "visits" else partial(rate, over="open cycles")
+        return ClusterSampling(known, described, clusters, confidence, delta, every, cold, wait, fair, setting.seed)
 
 
 _cls("nad", estimators.nad)

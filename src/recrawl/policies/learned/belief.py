@@ -20,6 +20,7 @@ from recrawl.policies.learned.calibration import Calibration, logit
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.explain import Cause, causes_of, effects_of
 from recrawl.policies.learned.forest import Rows
+from recrawl.policies.learned.gains import gains
 from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.linkyield import LinkYield
 from recrawl.policies.learned.page_history import History
@@ -120,12 +121,14 @@ class Belief:
         prior = self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
         return rows, prior if self.base is None else self.base.corrected(rows, prior)
 
-    def links_of(self, pages: PageIds) -> FloatArray:
-        """Return the new links that a change of each page is expected to bring."""
-        brings = np.ones(len(pages))
-        placed = self.places.ids[pages, SITE] >= 0
-        brings[placed] = self.links.expected(pages[placed], self.places, self.evidence, self.history)
-        return brings
+    def links_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
+        """Return the new links that a visit to each page, t cycles after its last, is expected to find."""
+        return self.links.paces(pages, self.places, self.history, self.cycle) * t
+
+    def gains_of(self, pages: PageIds, t: FloatArray, ahead: float) -> FloatArray:
+        """Return what a change of each page is worth in freshness and in age, t cycles after its last visit."""
+        surroundings = self.prior.surroundings(pages, self.places, self.evidence, self.cycle)
+        return np.asarray(gains(pages, t, ahead, *surroundings, self.history.likelihood))
 
     def causes(self, page: int) -> tuple[float, float, tuple[Cause, ...]]:
         """Return the chance of a page with a copy, the same without the learnt part, and the causes."""
@@ -153,7 +156,7 @@ class Belief:
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
         found = (visits.new_internal + visits.new_external)[compared]
-        self.links.learn(pages, found, int(changed.sum()), self.places, self.history)
+        self.links.learn(pages, found, self.places, self.history, self.cycle)
         warm = len(pages) > WARM * max(1, int((self.history.first >= 0).sum()))
         self.surprise = np.zeros(len(self.evidence.groups))
         judged = np.argsort(self._tie[pages])[:SAMPLE]

@@ -25,6 +25,7 @@ from recrawl.policies.learned.belief import FEATURES, Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.floor import Floor
 from recrawl.policies.learned.follow import neighbours, surprises
+from recrawl.policies.learned.gains import AHEAD
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
@@ -40,6 +41,7 @@ SCOUTED = (
     ([SHAPE], 0.5),
     ([SECTION, PARENT, DIRECTORY], 1.0),
 )  # levels, power: a third of the scouts each
+NONE: FloatArray = np.empty((0, 2))  # gains or links that the objective does not need
 MARGIN = 0.25  # share of the last round: the pages that scouts are compared with
 
 
@@ -67,6 +69,7 @@ class Learned(Named):
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)  # the chance of each page when it was last scored
+        self._gains: FloatArray = np.empty((0, 2))  # what a change of each page is worth, where the objective needs it
         self._surprises: PageIds = NO_PAGES  # of the last round
         self._threshold = 0.0  # the index of the last page that the scores chose
 
@@ -101,6 +104,15 @@ class Learned(Named):
         if self._round > 1:
             pages = self._candidates(pages)
         self.belief.fill_chances(pages, self._score)
+        if self.objective.needs_gains:
+            self._gains[pages] = self.belief.gains_of(pages, self._waited(pages), self._ahead(len(self._gains)))
+
+    def _waited(self, pages: PageIds) -> FloatArray:
+        return np.maximum(self.belief.cycle - self.belief.history.last[pages], 1).astype(np.float64)
+
+    def _ahead(self, pages: int) -> float:
+        """Return for how many cycles a visit matters: until each of so many pages has had one, but not for ever."""
+        return min(pages / max(self._budget, 1), AHEAD)
 
     def _candidates(self, pages: PageIds) -> PageIds:
         keep = np.zeros(len(pages), dtype=np.bool_)
@@ -113,18 +125,21 @@ class Learned(Named):
         return pages[keep]
 
     def _ranking(self, memory: Memory) -> FloatArray:
-        p = self._score[: len(memory)]
-        t = np.maximum(self.belief.cycle - self.belief.history.last[: len(memory)], 1).astype(np.float64)
-        worth = self._worth(p, t, np.arange(len(memory)))
+        worth = self.objective.index(self._score[: len(memory)], NONE, NONE) if self.objective.by_chance else None
+        if worth is None:
+            pages, worth = np.flatnonzero(self.belief.held(memory)), np.zeros(len(memory))
+            gains = self._gains[pages] if self.objective.needs_gains else NONE
+            worth[pages] = self._worth(self._score[pages], self._waited(pages), pages, gains)
         if memory.importance is not None:
             worth = worth * memory.importance
         if self.wait:  # the limit holds whatever the importance
+            t = self._waited(np.arange(len(memory)))
             worth[longest(t, memory.eligible(), memory.tie, self.wait, self._budget)] = np.inf
         return worth
 
-    def _worth(self, p: FloatArray, t: FloatArray, pages: PageIds) -> FloatArray:
-        brings = self.belief.links_of(pages) if self.objective.needs_links else np.ones(len(pages))
-        return self.objective.index(p, t, np.broadcast_to(brings, p.shape))
+    def _worth(self, p: FloatArray, t: FloatArray, pages: PageIds, gains: FloatArray) -> FloatArray:
+        links = self.belief.links_of(pages, t) if self.objective.needs_links else NONE
+        return self.objective.index(p, links, gains)
 
     def _best(self, memory: Memory, size: int) -> PageIds:
         ranking, held = self._ranking(memory), self.belief.held(memory)
@@ -199,6 +214,8 @@ class Learned(Named):
         self._importance = memory.importance
         self.belief.meet(memory)
         self._score = grown(self._score, len(memory), 0.0)
+        if self.objective.needs_gains:
+            self._gains = grown(self._gains, len(memory), 0.0)
         if memory.cycle != self.belief.cycle:
             self._round = 0
             self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
@@ -221,7 +238,9 @@ class Learned(Named):
         weight = 1.0 if self._importance is None else float(self._importance[page])
         ahead = waited + np.arange(FAR, dtype=np.float64)
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
-        index = self._worth(-np.expm1(pace * ahead), np.maximum(ahead, 1.0), np.array([page])) * weight
+        t, same = np.maximum(ahead, 1.0), np.full(len(ahead), page)
+        gains = self.belief.gains_of(same, t, self._ahead(len(past.first)))
+        index = self._worth(-np.expm1(pace * ahead), t, same, gains) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
         return Explanation(page, float(index[0]), chance, prior, causes, due, self.notes)
 

@@ -1,16 +1,13 @@
 """Index of each objective: the worth of a visit, by which pages are ranked.
 
-With p the chance of a change since the last visit, t the time since then, D = -ln(1 - p) / t the rate that gives that
-chance, and x = D t. A page that is visited every t days costs c(t) = integral over (0, t) of a(s) ds per visit, where
-a(s) is what we mind at s days after a visit. Visiting it a little sooner gains t a(t) - c(t) = integral of s a'(s) ds
-per visit given up; ranking by this number and visiting the top equalises it over the pages, which is optimal for
-independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with the multiplier as the threshold).
+With p the chance of a change since the last visit, and f and a what a change that is found is worth in freshness and in
+age (gains.py):
 
-    changes     p                                        each visit that finds a change counts 1
-    freshness   (1 - (1 + x) exp(-x)) / D                a(s) = 1 - exp(-D s), the chance of being stale
-    age         t^2 / 2 - (1 - (1 + x) exp(-x)) / D^2    a(s) = s - (1 - exp(-D s)) / D, the expected age
-    balanced    p f^BALANCE, f the index of freshness: found changes and fresh copies at once, whatever the unit of time
-    links       p times the new links expected of a change (linkyield.py)
+    changes     p                   each visit that finds a change counts 1
+    freshness   p f                 time that copies are up to date
+    age         p a                 time that copies are out of date
+    balanced    p (1 + BALANCE f)   found changes and fresh copies at once, as changes+0.05*freshness
+    links       l                   the new links that the visit is expected to find (linkyield.py)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
 """
@@ -26,9 +23,9 @@ from recrawl.columns import FloatArray
 from recrawl.errors import InputError
 
 NAMES = ("changes", "freshness", "age", "links", "balanced")
-BALANCE = 0.25  # between 0, the order of `changes`, and infinity, that of `freshness`
+BALANCE = 0.05  # found changes that a cycle of freshness is worth: 0 is the order of `changes`
 _TERM = re.compile(r"(?:(\d+(?:\.\d+)?)\*)?([a-z]+)")
-_SLOW = 1e-9  # below this rate the limits for x -> 0 hold
+FRESH, AGE = range(2)  # columns of the gains
 
 
 @dataclass(frozen=True)
@@ -42,9 +39,19 @@ class Objective:
         """Whether the index depends on the links expected."""
         return any(name == "links" for name, _ in self.weights)
 
-    def index(self, p: FloatArray, t: FloatArray, links: FloatArray) -> FloatArray:
-        """Return the worth of a visit to each page; `links` are the new links expected where it has changed."""
-        return np.asarray(sum(weight * _index(name, p, t, links) for name, weight in self.weights))
+    @property
+    def needs_gains(self) -> bool:
+        """Whether the index depends on what a change is worth."""
+        return any(name in ("freshness", "age", "balanced") for name, _ in self.weights)
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the index depends on nothing but the chance of a change."""
+        return not self.needs_links and not self.needs_gains
+
+    def index(self, p: FloatArray, links: FloatArray, gains: FloatArray) -> FloatArray:
+        """Return the worth of a visit to each page; `links` are expected of it, `gains` of a change found by it."""
+        return np.asarray(sum(weight * _index(name, p, links, gains) for name, weight in self.weights))
 
 
 def parse_objective(text: str) -> Objective:
@@ -58,15 +65,10 @@ def parse_objective(text: str) -> Objective:
     return Objective(tuple(weights))
 
 
-def _index(name: str, p: FloatArray, t: FloatArray, links: FloatArray) -> FloatArray:
+def _index(name: str, p: FloatArray, links: FloatArray, gains: FloatArray) -> FloatArray:
     if name == "changes":
         return p
     if name == "links":
-        return p * links
-    x = -np.log1p(-np.minimum(p, 1.0 - 1e-12))
-    rate = np.maximum(x / np.maximum(t, 1e-9), _SLOW)
-    gained = np.maximum(-np.expm1(-x) - x * np.exp(-x), 0.0)
-    if name == "age":
-        return np.maximum(t**2 / 2.0 - gained / rate**2, 0.0)
-    fresher = gained / rate
-    return fresher if name == "freshness" else np.asarray(p * fresher**BALANCE)
+        return links
+    worth: FloatArray = gains[:, AGE if name == "age" else FRESH]
+    return np.asarray(p * (1.0 + BALANCE * worth if name == "balanced" else worth))

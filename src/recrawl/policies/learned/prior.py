@@ -94,12 +94,23 @@ class Prior:
         history: History,
         cycle: int,
     ) -> FloatArray:
+        surroundings = self._surroundings(options, pages, places, evidence, cycle)
+        return np.asarray(chances(pages, *surroundings, cycle, history.last, history.likelihood))
+
+    def surroundings(
+        self, pages: PageIds, places: Places, evidence: Evidence, cycle: int
+    ) -> tuple[FloatArray, float, FloatArray, FloatArray]:
+        """Return what decides the prior of each page's rate: the pace around it, and the form (`posterior`)."""
+        return self._surroundings((self.shape, self.strength), pages, places, evidence, cycle)
+
+    def _surroundings(
+        self, options: tuple[float, float], pages: PageIds, places: Places, evidence: Evidence, cycle: int
+    ) -> tuple[FloatArray, float, FloatArray, FloatArray]:
         shape, strength = options
         mean = paces(pages, places.ids, evidence.groups, evidence.base, strength, cycle)
         if shape == FITTED:
             mean = self.rates.scaled(mean)
-        table = self.rates.tilts, self.rates.log_means
-        return np.asarray(chances(pages, mean, shape, *table, cycle, history.last, history.likelihood))
+        return mean, shape, self.rates.tilts, self.rates.log_means
 
 
 @kernel
@@ -127,25 +138,39 @@ def chances(
 ) -> FloatArray:
     """Return p0 of pages whose surroundings have these paces; `shape` 0 is the fitted distribution."""
     out = np.empty(len(pages))
-    log_weight = np.empty(len(RATES))
+    weight = np.empty(len(RATES))
     for i in range(len(pages)):
-        p, t = pages[i], cycle - last[pages[i]]
-        if shape == FITTED:
-            tilted(mean[i], tilts, log_means, log_weight)
-        else:
-            for k in range(len(RATES)):  # the grid is even in log r, so the density there is r^a exp(-b r)
-                log_weight[k] = shape * (LOG_RATES[k] - RATES[k] / mean[i])
-        top = -np.inf
-        for k in range(len(RATES)):
-            log_weight[k] += likelihood[p, k]
-            top = max(top, log_weight[k])
+        posterior(mean[i], shape, tilts, log_means, likelihood[pages[i]], weight)
+        t = cycle - last[pages[i]]
         total = still = 0.0
         for k in range(len(RATES)):
-            weight = np.exp(log_weight[k] - top)
-            total += weight
-            still += weight * np.exp(-RATES[k] * t)
+            total += weight[k]
+            still += weight[k] * np.exp(-RATES[k] * t)
         out[i] = 1.0 - still / total
     return out
+
+
+@kernel
+def posterior(
+    mean: float,
+    shape: float,
+    tilts: FloatArray,
+    log_means: FloatArray,
+    likelihood: npt.NDArray[np.float32],
+    weight: FloatArray,
+) -> None:
+    """Fill `weight` with what is proportional to the posterior of a page's rate; `mean` is the pace around it."""
+    if shape == FITTED:
+        tilted(mean, tilts, log_means, weight)
+    else:
+        for k in range(len(RATES)):  # the grid is even in log r, so the density there is r^a exp(-b r)
+            weight[k] = shape * (LOG_RATES[k] - RATES[k] / mean)
+    top = -np.inf
+    for k in range(len(RATES)):
+        weight[k] += likelihood[k]
+        top = max(top, weight[k])
+    for k in range(len(RATES)):
+        weight[k] = np.exp(weight[k] - top)
 
 
 @kernel

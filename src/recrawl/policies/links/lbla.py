@@ -27,6 +27,7 @@ from recrawl.columns import BoolArray, FloatArray, PageIds, TieArray, uniform
 from recrawl.features.link_learners import has_ngboost
 from recrawl.features.related import NONE, Related, related
 from recrawl.memory import Memory
+from recrawl.policies.learned.gains import gains_by_chance
 from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.links.link_forecast import Learner, LinkForecast, Target
@@ -159,11 +160,8 @@ class Lbla(LinkWatcher):
     def _worth(self, memory: Memory) -> FloatArray:
         links = self.mean.expected(self._rows, self._priors[0])
         waited = np.maximum(self._rows[:, 0].astype(np.float64), 1.0)
-        if self._links_only:
-            worth = self.objective.index(np.ones(len(links)), waited, links)
-        else:
-            chance = self.hazard.probability(self._rows, self._priors[1])
-            worth = self.objective.index(chance, waited, links / np.maximum(chance, 1e-6))
+        chance = np.ones(len(links)) if self._links_only else self.hazard.probability(self._rows, self._priors[1])
+        worth = self.objective.index(chance, links, gains_by_chance(chance, waited))
         return worth if memory.importance is None else worth * memory.importance
 
 
