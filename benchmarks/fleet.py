@@ -8,6 +8,7 @@ python -m benchmarks.fleet uploads [35]     workers are killed around their uplo
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -20,28 +21,40 @@ import tempfile
 import threading
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import numpy as np
 import psutil
 
 from benchmarks.throughput import TOML, serve, urls_of
+from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.live.bodies import Bodies
 from recrawl.live.facade import Crawl
+from recrawl.live.fleet.fleet_world import FleetLanes
 from recrawl.live.fleet.inbox_format import Reply, pack_reply
 from recrawl.live.fleet.store_fleet import FleetTables, tasks_from
 from recrawl.live.postgres.store_postgres import PostgresStore
+from recrawl.live.recorder import Recorder
+from recrawl.live.site_settings import SiteSettings
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
 from recrawl.live.store_visits import SeenLinks, VisitRecord
+from recrawl.see.version_contents import Contents
+from recrawl.see.words import Bag, bag_of
+from recrawl.urls.traps import DiscoveryBudget
 from recrawl.visits import Outcome
 from support.fleet_ordeal import DELAY_S, LEASE_S, fleet_ordeal
 from support.live_crawls import begun
 from support.postgres_server import LocalServer, local_server
 from support.upload_ordeal import s3_server, upload_ordeal
 
-GROUP, SITES, LINKS, WORKERS = 200, 60, 70, 4
+GROUP, SITES, LINKS, WORDS, WORKERS = 200, 60, 70, 400, 4
+PAGES = 20_000
 
 
 def kills(count: int = 300) -> None:
@@ -71,15 +84,26 @@ def rate(seconds: int = 20) -> None:
         PostgresStore.create_in(place, "")
         for store in (Store.create(Path(folder) / "state.sqlite"), PostgresStore.open_in(place)):
             _as_recorded(store, postgres, seconds)
+        for found in (0, 1):
+            _as_planned(Path(folder), postgres, found)
+
+
+@cache
+def _bag(number: int) -> Bag:
+    drawn = np.random.default_rng(number).zipf(1.3, WORDS) % 20_000
+    return bag_of(" ".join(f"word{each}" for each in drawn))
 
 
 def _record(page: int, links: int) -> VisitRecord:
+    """What a worker tells of a visit: a first one with links and words, or one that found nothing new."""
     urls = [f"https://site{(page + i) % 997}.example/section/p{i}.html" for i in range(links)]
     seen = SeenLinks(urls, ["some words"] * links, [False] * links) if links else None
     outcome = int(Outcome.FIRST if links else Outcome.UNCHANGED)
     return VisitRecord(
         page, 20_000.0, outcome, 200, 20_000, 0.1, title="A title", digest=bytes(16) if links else None,
-        words=400, links=seen, links_digest=bytes(16) if links else None,
+        words=WORDS, links=seen, links_digest=bytes(16) if links else None,
+        warc=("w1-00001.warc.gz", 5_000 * page, 5_000) if links else None,
+        contents=Contents(WORDS, 2_500, 3, 0, 0, links, 0, _bag(page % 200)) if links else None,
     )  # fmt: skip
 
 
@@ -140,17 +164,12 @@ def _work(place: StoreSettings, replies: list[bytes], until_s: float) -> None:
 
 def _as_recorded(store: Store, postgres: LocalServer, seconds: int) -> None:
     """What the planner's transaction of a group costs: visits, versions, counters, links."""
-    store.load_index()
-    pages = 20_000
-    with store.transaction():
-        urls = [f"https://s{i % SITES}.example/{i}" for i in range(pages)]
-        store.add_pages(urls, [f"s{i % SITES}.example" for i in range(pages)], 1.0)
-        store.open_cycle(1, 1.0, pages, "age")
-        store.open_cycle(2, 2.0, pages, "age")
+    _with_pages(store)
+    compared = _recorder(store, Path(), DiscoveryBudget()).compared
     for cycle, links in ((1, LINKS), (2, 0)):
-        records = [_record(page, links) for page in range(pages)]
+        records = [compared(_record(page, links)) for page in range(PAGES)]
         server_s, own_s, began, done = _server_cpu_s(postgres), time.process_time(), time.monotonic(), 0
-        while done < pages and time.monotonic() < began + seconds:
+        while done < PAGES and time.monotonic() < began + seconds:
             group = records[done : done + GROUP]
             with store.transaction():
                 store.add_visits(cycle, group, store.set_links(group, {}))
@@ -162,6 +181,62 @@ def _as_recorded(store: Store, postgres: LocalServer, seconds: int) -> None:
             f" wall, {done / own_s:,.0f} per client CPU-s, {done / (own_s + server_s):,.0f} per CPU-s of both"
         )
     store.close()
+
+
+def _with_pages(store: Store) -> list[str]:
+    store.load_index()
+    urls = [f"https://s{i % SITES}.example/{i}" for i in range(PAGES)]
+    with store.transaction():
+        store.add_pages(urls, [f"s{i % SITES}.example" for i in range(PAGES)], 1.0)
+        store.open_cycle(1, 1.0, PAGES, "age")
+        store.open_cycle(2, 2.0, PAGES, "age")
+        store.plan(1, 0, range(PAGES))
+    return urls
+
+
+def _recorder(store: Store, folder: Path, discovery: DiscoveryBudget) -> Recorder:
+    recorder = Recorder(store, Bodies(folder), None, lambda url: True, discovery, lambda noted: None)
+    recorder.begin(1)
+    return recorder
+
+
+def _as_planned(folder: Path, postgres: LocalServer, found: int) -> None:
+    """All that the planner does with first visits: inbox, decoding, new pages (`found` per visit), links, recording."""
+    place = StoreSettings(postgres.new_database())
+    PostgresStore.create_in(place, "")
+    store = PostgresStore.open_in(place)
+    urls, fleet = _with_pages(store), FleetTables(store.db)
+    fleet.open_cycle(1, None)
+    rows = [(f"s{page % SITES}.example", "page", page, "{}") for page in range(PAGES)]
+    with store.transaction():
+        fleet.add_tasks(1, tasks_from(1, rows))
+    for first in range(WORKERS):
+        entries = []
+        for number, page in enumerate(range(first, PAGES, WORKERS), 1):
+            known = [urls[(page + i) % PAGES] for i in range(1, LINKS + 1 - found)]
+            links = [*known, *(f"{urls[page]}/new{i}.html" for i in range(found))]
+            record = _record(page, LINKS)._replace(links=SeenLinks(links, ["some words"] * LINKS, [True] * LINKS))
+            result = FetchResult(urls[page], Kind.OK, 20_000.0, final_url=urls[page], status=200)
+            entries.append((1, number, page + 1, pack_reply(Reply("visit", result, record))))
+        fleet.send(fleet.join(f"w{first}", 3_600.0), entries, [], [])
+    recorder = _recorder(store, folder, DiscoveryBudget())
+    standing: Any = SimpleNamespace(note_visit=lambda page, result: None)
+    lanes = FleetLanes(fleet, recorder, standing, lambda host: SiteSettings(), asyncio.Event())
+    lanes.begin(1)
+    lanes.add((page, f"s{page % SITES}.example") for page in range(PAGES))
+    server_s, own_s, began = _server_cpu_s(postgres), time.process_time(), time.monotonic()
+    asyncio.run(_until_all_are_in(lanes))
+    wall_s, own_s, server_s = time.monotonic() - began, time.process_time() - own_s, _server_cpu_s(postgres) - server_s
+    done = len(recorder.rows)
+    print(
+        f"planner, whole, first visits, {len(recorder.found) / done:.1f} new pages each: {done / wall_s:,.0f} visits/s"
+        f" wall, {done / own_s:,.0f} per client CPU-s, {done / (own_s + server_s):,.0f} per CPU-s of both"
+    )
+    store.close()
+
+
+async def _until_all_are_in(lanes: FleetLanes) -> None:
+    await lanes.run(asyncio.get_running_loop().create_future(), 0)
 
 
 def _server_cpu_s(postgres: LocalServer) -> float:

@@ -18,7 +18,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.results import DATA, ROOT
+from recrawl.evaluate.statistics import interval
 
 Block = dict[str, Any]
 
@@ -98,32 +101,97 @@ def three(value: float | None) -> str:
 
 
 def clusters(found: dict[str, Any]) -> list[Block]:
-    """Fig 4: the three measures of every policy at every cycle length and budget; the findings."""
+    """Fig 4 with its intervals at every cycle length and budget, Tables 2 and 3, Fig 2; the findings."""
     places = list(dict.fromkeys((run["cycle_days"], run["budget"]) for run in found["policies"]))
     policies = list(dict.fromkeys(run["policy"] for run in found["policies"]))
     runs = {(run["cycle_days"], run["budget"], run["policy"]): run for run in found["policies"]}
     heads = [f"{cycle:g} d, {budget:.1%}" for cycle, budget in places]
     blocks: list[Block] = []
-    for measure in ("ChangeRatio", "freshness@10", "MAP@10"):
-        rows = [[policy, *(three(runs[(*place, policy)][measure]) for place in places)] for policy in policies]
+    for measure, key in (("ChangeRatio", "change"), ("freshness@10", "fresh"), ("MAP@10", "precision")):
+        rows = [[p, *(over_seeds(runs[(*place, p)], measure, key) for place in places)] for p in policies]
         blocks.append(table([measure, *heads], rows))
-    return [*blocks, findings(found["findings"])]
+    return [*blocks, *_units(found), *_feature_sets(found), *_t_values(found), findings(found["findings"])]
+
+
+def over_seeds(run: dict[str, Any], measure: str, key: str) -> str:
+    """A mean, and the half-width of its 95% interval over the seeds where there are several."""
+    seeds = np.array(run["by seed"].get(key, []), dtype=np.float64)
+    half = interval(seeds).half if len(seeds) > 1 else float("nan")
+    return three(run[measure]) if np.isnan(half) else f"{three(run[measure])} ± {half:.3f}"
+
+
+def _units(found: dict[str, Any]) -> list[Block]:
+    rows = []
+    for unit, seeds in found["units"].items():
+        sizes = [np.array(each) for each in seeds]
+        kinds = (len, np.min, np.max, np.mean, np.std)
+        rows.append([unit, *(f"{np.mean([float(kind(each)) for each in sizes]):,.0f}" for kind in kinds)])
+    return [table(["Table 2: unit", "units", "fewest pages", "most", "mean", "deviation"], rows)] if rows else []
+
+
+def _feature_sets(found: dict[str, Any]) -> list[Block]:
+    budgets = list(dict.fromkeys(point["budget"] for point in found["features"]))
+    value = {(p["features"], p["budget"]): float(np.nanmean(p["ChangeRatio"])) for p in found["features"]}
+    sets = list(dict.fromkeys(which for which, _ in value))
+    rows = [[which, *(three(value[which, budget]) for budget in budgets)] for which in sets]
+    return [table(["Fig 2: ChangeRatio of cls-nad", *(f"{b:.1%}" for b in budgets)], rows)] if rows else []
+
+
+def _t_values(found: dict[str, Any]) -> list[Block]:
+    rivals, rows = ("rand", "round-robin", "freq", "sls"), []
+    for place in (place for place in found["t-values"] if place["of"] == "precision"):
+        for policy, others in place["t two samples, t pairs"].items():
+            cells = [f"{others[r][0]:+.2f} ({others[r][1]:+.2f})" for r in rivals]
+            rows.append([f"{place['cycle_days']:g} d, {place['budget']:.1%}", policy, *cells])
+    head = ["Table 3: t of MAP@10, two samples (pairs)", "policy", *rivals]
+    return [table(head, rows, "ll" + "r" * len(rivals))] if rows else []
 
 
 def outlinks(found: dict[str, Any]) -> list[Block]:
-    """Figs 9, 10, 12 and 14: errors by set of features, accuracy by history, rank correlations; the findings."""
+    """Figs 9, 10, 12 and 14, Table 3: errors by set of features, accuracy by history, ranks; the findings."""
     sorts = ("internal", "external")
     blocks = []
     parts = (("static", "R2", "LCR by static features, R2"), ("history", "accuracy (b)", "NL, balanced accuracy"))
     for part, key, head in parts:
-        rows = [[name, *(three(found[part][w][name][key]) for w in sorts)] for name in found[part]["internal"]]
-        blocks.append(table([head, *sorts], rows))
+        rows = [
+            [name, *(spread(found[part][w][name], key) for w in sorts), *(chosen(found[part][w][name]) for w in sorts)]
+            for name in found[part]["internal"]
+        ]
+        blocks.append(table([head, *sorts, *(f"learner, {w}" for w in sorts)], rows))
+    blocks.append(_tuned(found))
     ranked = found["rankings"]
     keys = ("LCR", "NL", "NNL", "area", "found")
     rows = [[name, *(three(ranked[w][name][key]) for w in sorts for key in keys)] for name in ranked["internal"]]
     blocks.append(table(["ranking", *(f"{key}, {w}" for w in sorts for key in keys)], rows))
+    for key, head in (("history_importance", "importance for NL with all history"), ("lbla_importance", "of LBLA")):
+        pairs = list(zip(*(found[key][w][:5] for w in sorts), strict=True))
+        rows = [[str(i), *(f"{name} ({fall:.4f})" for name, _, fall in pair)] for i, pair in enumerate(pairs, 1)]
+        blocks.append(table([head, *sorts], rows, "lll"))
     rows = [[f["links"], f["claim"], f["verdict"], f["seen"]] for f in found["findings"]]
     return [*blocks, table(["links", "the paper says", "holds here", "seen"], rows, "llll")]
+
+
+def spread(score: dict[str, Any], key: str) -> str:
+    """A mean, and the standard deviation over the draws."""
+    values = np.array(score["repeats"][key], dtype=np.float64)
+    return f"{three(score[key])} ± {values.std(ddof=1):.3f}" if len(values) > 1 else three(score[key])
+
+
+def chosen(score: dict[str, Any]) -> str:
+    """The learners that were chosen, each with how often."""
+    learners = score["learners"]
+    return ", ".join(f"{name} {learners.count(name)}x" for name in dict.fromkeys(learners))
+
+
+def _tuned(found: dict[str, Any]) -> Block:
+    rows = []
+    for where, scores in found["history"].items():
+        for name, score in scores.items():
+            settings = score["tuned"].get("extratrees", [])
+            if settings:
+                cells = [", ".join(str(options[key]) for options in settings) for key in ("trees", "leaf")]
+                rows.append([where, name, *cells])
+    return table(["Table 3: links", "history", "trees", "fewest samples on a leaf"], rows, "llll")
 
 
 def experts(found: dict[str, Any]) -> list[Block]:

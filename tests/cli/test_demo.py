@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -26,4 +27,9 @@ def test_the_demonstration_ends_with_its_story(
     assert f"why    {top} (visited" in shown.out
     assert "likely to have changed" in shown.out
     assert shown.err.splitlines()[-1] == "see it: recrawl serve -C demo/learned"
-    assert "may be chance" in (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    report = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
+    assert "may be chance" in report
+    assert "copies up to date" in report
+    assert re.search(r"<ins>.*\b(The|A) \w+.* (today|this week|at last|once more)", report), (
+        "sentences that can be read"
+    )

@@ -178,6 +178,18 @@ def test_a_sitemap_that_cannot_be_read_is_in_the_status(
     assert [event["url"] for event in events if event["event"] == "unread"] == [missing]
 
 
+def test_a_small_share_of_few_pages_says_how_to_get_more(
+    tmp_path: Path, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten pages and a tenth of them per cycle: a line names the budget; with a number there is none."""
+    Crawl.create(tmp_path / "crawl", SETTINGS.replace('budget = "50"', 'budget = "10%"'))
+    crawl = str(tmp_path / "crawl")
+    told(capsys, "add", "-C", crawl, *(f"http://a.test:{site.port}/{number}" for number in range(10)))
+    assert "note: 9 pages wait for a first visit, and 10% of" in told(capsys, "run", "-C", crawl, "--cycles", "1").err
+    run = told(capsys, "run", "-C", crawl, "--cycles", "1", "--now", "--budget", "5").err
+    assert "wait for a first visit" not in run
+
+
 def test_a_run_without_a_copy_says_why(crawl: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Nobody listens: the screen says so of the first run, and of the next, in which the host is only asked again."""
     told(capsys, "add", "-C", crawl, "http://127.0.0.1:9999/")

@@ -202,6 +202,22 @@ def test_bad_settings_are_one_line(folder: Path, table: str, message: str, capsy
     assert said.count("\n") == 1
 
 
+def test_deliver_says_as_json_how_far_each_sink_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sink has everything, nobody answers at the other: the last event, and the error."""
+    tables = (
+        'name = "good"\nto = "jsonl:all.jsonl"',
+        'name = "bad"\nto = "webhook:http://127.0.0.1:9/"\nretry = ["1h"]',
+    )
+    (folder / "recrawl.toml").write_text("".join(f"\n[[deliver]]\n{table}\n" for table in tables))
+    assert main(["deliver", "-C", str(folder), "--json"]) == 1
+    good, bad = json.loads(capsys.readouterr().out)
+    newest = json.loads((folder / "all.jsonl").read_text().splitlines()[-1])["id"]
+    assert (good["name"], good["tries"], good["dead"], good["disabled"], good["error"]) == ("good", 0, 0, False, None)
+    assert good["last"].partition(".")[0] == str(newest)
+    assert (bad["name"], bad["last"], bad["tries"]) == ("bad", None, 1)
+    assert bad["error"]
+
+
 def test_a_crawl_without_sinks_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`deliver` and `run --deliver` need somebody to deliver to."""
     for verb in (["deliver"], ["run", "--deliver", "--cycles", "1"]):

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
 import recrawl
 from recrawl.cli import main
@@ -22,6 +24,7 @@ from recrawl.fleet.planning import plan_shards
 from recrawl.fleet.shard_files import ShardSet
 from recrawl.fleet.shard_writing import write_shards
 from recrawl.progress import silent
+from support.forked import forkserver
 from support.real_recordings import THREE_SITES
 from support.sharded_crawls import COUNTS, VISITS, planned, snapshot
 from support.small_recordings import random_tables, write
@@ -29,11 +32,15 @@ from support.small_recordings import random_tables, write
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers, a process each."""
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    ) as cluster:
-        yield cluster
+    """Two workers, a process each; those that start for killed ones are forked, in minutes if need be."""
+    forked = {"distributed.worker.multiprocessing-method": "forkserver", "distributed.deploy.lost-worker-timeout": "9m"}
+    with dask.config.set(forked):
+        get_mp_context()  # says once what Dask itself wants imported
+        forkserver()
+        with LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+        ) as cluster:
+            yield cluster
 
 
 @pytest.fixture(scope="module")

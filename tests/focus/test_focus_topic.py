@@ -255,18 +255,18 @@ def test_addresses_come_from_a_file(made_up: TopicalWeb, tmp_path: Path) -> None
     file.write_text("\n".join(made_up.graph.urls[:3]) + "\n\n")
     assert find_examples(made_up, f"urls:@{file}")[0].tolist() == [0, 1, 2]
     file.write_text("\n")
-    with pytest.raises(InputError, match="holds no address"):
+    with pytest.raises(InputError, match="contains no address"):
         find_examples(made_up, f"urls:@{file}")
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("label:nothing", "it knows: popular, common, sparse"),
+        ("label:nothing", "its topics: popular, common, sparse"),
         ("dir:no/such", "is empty"),
         ("urls:no.example/1", "in the link graph"),
         ("urls:@/no/such/file", "cannot read"),
-        ("words:,;", "holds no word"),
+        ("words:,;", "contains no word"),
         ("popular", "must be dir:"),
         ("dir:", "must be dir:"),
         ("colour:red", "unknown kind of topic 'colour'"),

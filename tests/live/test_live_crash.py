@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from aiohttp.web import BaseRequest, StreamResponse
+from benchmarks.crash import restarts
 
 from recrawl.cli import main
 from recrawl.errors import StoreError
@@ -30,7 +31,8 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from support import killed_process
-from support.kill_ordeal import forkserver, ordeal
+from support.forked import forkserver
+from support.kill_ordeal import ordeal
 from support.live_crawls import Days, begun, seeds, settings
 from support.manual_clock import ManualClock
 from support.small_recordings import tables
@@ -65,6 +67,13 @@ def test_kill_9_at_random_moments_loses_nothing_doubles_nothing_and_stays_polite
     assert not found.wrong
     assert found.visits >= 240
     assert found.slowest_restart_s < 5.0
+
+
+def test_a_restart_takes_a_few_cpu_seconds_to_its_first_request(tmp_path: Path) -> None:
+    """`recrawl run`, killed after its first requests and started again, computes for less than 4 s before it asks."""
+    first_s, cpu_s = restarts(tmp_path, 2)
+    assert max(first_s) < 120, "each of them came to ask"
+    assert cpu_s[1] < 4.0, "CPU time, since other work may hold the processor; the first may compile kernels"
 
 
 class HeldSitemaps(ReplayServer):

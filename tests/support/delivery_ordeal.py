@@ -13,7 +13,7 @@ from typing import Any
 
 from recrawl.deliver.delivery import deliver
 from support.feed_crawls import deliver_to, many
-from support.kill_ordeal import forkserver
+from support.forked import forkserver
 from support.receiver import Receiver
 
 

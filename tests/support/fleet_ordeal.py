@@ -27,7 +27,7 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from recrawl.urls.url import registrable_domain
-from support.kill_ordeal import forkserver
+from support.forked import forkserver
 from support.live_crawls import begun, seeds, settings
 from support.postgres_server import LocalServer
 from support.small_recordings import random_tables
@@ -125,7 +125,6 @@ class _Fleet:
     def __init__(self, folder: Path, url: str, workers: int) -> None:
         self.folder, self.url = folder, url
         self.context = forkserver()
-        self.context.set_forkserver_preload(["support.fleet_ordeal"])
         self.processes: dict[str, Any] = {}
         for name in (PLANNER, *(f"w{number}" for number in range(workers))):
             self.start(name)

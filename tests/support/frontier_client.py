@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import Any
 import grpc
 
 from recrawl.urlfrontier.interface import PACKAGE, calls, messages
+from support.forked import ForkedVerb
 
 M = messages()
 
@@ -21,7 +19,7 @@ M = messages()
 class FrontierClient:
     """Calls by name: client.GetStats(M.QueueWithinCrawlParams())."""
 
-    def __init__(self, port: int, process: subprocess.Popen[str]) -> None:
+    def __init__(self, port: int, process: ForkedVerb) -> None:
         self.port, self.process = port, process
         self.channel = grpc.insecure_channel(f"127.0.0.1:{port}")
         for call in calls():
@@ -65,9 +63,7 @@ def known(url: str, date: int, key: str = "", **metadata: str) -> Any:
 @contextmanager
 def frontier(folder: Path, *options: str) -> Iterator[FrontierClient]:
     """Serve a crawl's frontier until the block ends."""
-    words = [sys.executable, "-m", "recrawl", "frontier", "-C", str(folder), "--port", "0", *options]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ)
-    assert process.stderr is not None
+    process = ForkedVerb("frontier", "-C", str(folder), "--port", "0", *options)
     try:
         line = process.stderr.readline()
         assert "frontier of" in line, line + process.stderr.read()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import random
 import signal
 import time
@@ -23,6 +21,7 @@ from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from recrawl.urls.url import split
 from support import killed_process
+from support.forked import forkserver
 from support.live_crawls import begun, seeds, settings
 from support.small_recordings import random_tables
 from support.verb_ordeal import VerbOrdeal
@@ -52,16 +51,6 @@ class Ordeal:
     sitemaps: int = 0  # requests for sitemaps
     killed_in: Counter[str] = field(default_factory=Counter)  # kills by what the process did
     wrong: list[str] = field(default_factory=list)
-
-
-def forkserver() -> Any:
-    """Processes that start from one that has imported everything already."""
-    here = str(Path(__file__).parents[1])
-    if here not in os.environ.get("PYTHONPATH", "").split(os.pathsep):  # the server does not take over sys.path
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["support.killed_process"])
-    return context
 
 
 def ordeal(folder: Path, kills: int, seed: int, *, all_ways: bool = False) -> Ordeal:

@@ -20,6 +20,7 @@ class Asked:
 
     def __init__(self, handler: BaseHTTPRequestHandler) -> None:
         self.path = handler.path
+        self.address = str(handler.client_address[0])
         self.headers = {name.lower(): value for name, value in handler.headers.items()}
         self.client = handler.connection.getpeercert() if isinstance(handler.connection, ssl.SSLSocket) else None
 
@@ -27,7 +28,13 @@ class Asked:
 class Loopback:
     """Serves answers on 127.0.0.1; `asked` are the requests, in order. With `tls`, a file with certificate and key."""
 
-    def __init__(self, answer: Callable[[Asked], Answer], tls: Path | None = None, clients: Path | None = None) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Asked], Answer],
+        tls: Path | None = None,
+        clients: Path | None = None,
+        address: str = "127.0.0.1",
+    ) -> None:
         self.asked: list[Asked] = []
         outer = self
 
@@ -62,7 +69,7 @@ class Loopback:
                     _tunnel(self.connection, far)
                 self.close_connection = True
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer((address, 0), Handler)
         self._server.daemon_threads = True
         if tls is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 from collections import Counter
 from multiprocessing.context import ForkServerProcess
@@ -12,11 +11,8 @@ from typing import Any
 
 from recrawl.simulate.replay import ReplayServer
 from support import scrapy_project
+from support.forked import forkserver
 
-# Each run is a process of its own, forked from one that has imported Scrapy and recrawl: imports are half of a run.
-# There is one such server per test process, so it also imports what kill_ordeal.py forks from it.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["support.scrapy_project", "recrawl.scrapy", "support.killed_process"])
 TIMEOUT_S = 300.0
 
 
@@ -39,7 +35,7 @@ class Project:
         told = {"RECRAWL_DIR": str(self.folder / "crawl"), "ITEMS": str(items), **settings}
         words = [json.dumps(told), self.start, *([passed] if passed else [])]
         texts = [str(self.folder / f"{name}.{stream}") for stream in ("out", "err")]
-        process = PROCESSES.Process(target=scrapy_project.run_in, args=(self.env, words, *texts))
+        process: ForkServerProcess = forkserver().Process(target=scrapy_project.run_in, args=(self.env, words, *texts))
         process.start()
         return process
 

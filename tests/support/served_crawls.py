@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import http.client
 import json
-import os
 import queue
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +18,7 @@ from recrawl.clock import Clock
 from recrawl.serve.application import application
 from recrawl.serve.service import SERVICE
 from recrawl.serve.serving import listen
+from support.forked import ForkedVerb
 
 
 @dataclass
@@ -79,30 +77,17 @@ class ServedCrawl:
         self.process.wait(10)
 
 
-DAY_OF_FILE = """
-import pathlib, sys
-from recrawl import clock
-clock.SystemClock.now = lambda self: float(pathlib.Path({day!r}).read_text())
-from recrawl.cli import main
-sys.exit(main(sys.argv[1:]))
-"""
-
-
 @contextmanager
 def serving(folder: Path, *options: str, token: str = "", day: Path | None = None) -> Iterator[ServedCrawl]:
     """Serve a crawl until the block ends; the process is then asked to stop. The file `day` holds its day, if given."""
-    program = ["-m", "recrawl"] if day is None else ["-c", DAY_OF_FILE.format(day=str(day))]
-    words = [sys.executable, *program, "serve", "-C", str(folder), "--port", "0", *options]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ)
+    process = ForkedVerb("serve", "-C", str(folder), "--port", "0", *options, day=day)
     try:
-        assert process.stderr is not None
         line = process.stderr.readline()
         assert "serving" in line, line + process.stderr.read()
         yield ServedCrawl(process, int(line.split(":")[3].partition("/")[0]), token)
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(20)
-        assert process.stderr is not None
         process.stderr.close()
 
 

@@ -29,7 +29,7 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
 from support import fleet_ordeal
-from support.kill_ordeal import forkserver
+from support.forked import forkserver
 from support.live_crawls import begun, seeds, settings
 from support.postgres_server import LocalServer
 from support.small_recordings import random_tables
@@ -151,7 +151,6 @@ class _Workers:
     def __init__(self, folder: Path, url: str) -> None:
         self.folder, self.url = folder, url
         self.context = forkserver()
-        self.context.set_forkserver_preload(["support.upload_ordeal"])
         self.processes: dict[str, Any] = {}
 
     def start(self, name: str, dies_in: str = "", after_s: float = 0.0, key: str = "") -> Any:

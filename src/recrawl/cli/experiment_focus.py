@@ -56,7 +56,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--features", choices=("auto", "words", "bigrams"), default="auto",
                         help="what the classifier reads: bigrams need texts (auto: where there are texts)")  # fmt: skip
     parser.add_argument("--vocabulary", choices=("all", "examples"), default="all",
-                        help="words that the classifier reads, or those of the topic's examples (all)")  # fmt: skip
+                        help="words that the classifier reads: all, or those of the topic's examples")  # fmt: skip
     parser.add_argument("--best", type=int, default=3, metavar="N", help="evolved strategies that are tested (3)")
     parser.add_argument("--no-options", action="store_true", help="leave out the paper's ideas for future work")
     parser.add_argument("--quick", action="store_true", help="a small version of everything, see below")

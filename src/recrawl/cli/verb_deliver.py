@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from recrawl.cli.options import add_crawl
+from recrawl.cli.options import add_crawl, add_json
 from recrawl.plain_text import shown
 
 WAIT_S = 45.0  # for a child to end its deliveries
@@ -44,12 +45,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--with", dest="include", metavar="LIST", help="with --to: diff, added, text, markdown, ...")
     parser.add_argument("--again", action="store_true", help="send dead letters again, and re-enable disabled sinks")
+    add_json(parser, "print how far each sink is as JSON when it ends")
     parser.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace) -> int:
     """Deliver until the end, or SIGTERM; 1 if some events wait."""
-    from recrawl.deliver.delivery import deliver
+    from recrawl.deliver.delivery import deliver, progress_of
     from recrawl.deliver.sink_settings import sink_to
     from recrawl.errors import InputError
 
@@ -62,6 +64,8 @@ def run(args: argparse.Namespace) -> int:
     if args.with_parent:
         threading.Thread(target=_watch, args=(stop,), daemon=True).start()
     done = deliver(args.crawl, follow=args.follow, again=args.again, sinks=sinks, say=_say, stop=stop)
+    if args.json:
+        print(json.dumps(progress_of(args.crawl, sinks), indent=2))
     return 0 if done else 1
 
 

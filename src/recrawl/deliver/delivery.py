@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from recrawl.deliver.cursors import Cursors
 from recrawl.deliver.sink import DeliveryError, SinkSetting
@@ -173,6 +174,20 @@ def deliver(
         for thread in threads:
             thread.join()
     return all(thread.done for thread in threads)
+
+
+def progress_of(folder: Path, sinks: Sequence[SinkSetting] | None = None) -> list[dict[str, Any]]:
+    """Return how far these sinks, or all of recrawl.toml, are: last event, tries since, dead letters, last error."""
+    cursors = Cursors(folder)
+    try:
+        rows = []
+        for setting in read_sinks(folder) if sinks is None else sinks:
+            status = cursors.status(setting.name)
+            rows.append({"name": setting.name, "to": setting.to, "last": status.last, "tries": status.tries})
+            rows[-1] |= {"dead": len(cursors.dead(setting.name)), "disabled": status.disabled, "error": status.error}
+        return rows
+    finally:
+        cursors.close()
 
 
 class _SinkThread(threading.Thread):

@@ -66,6 +66,11 @@ def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
         f"others {BUDGET:.0%} of them. Freshness is judged by the exact change times. This is one web with one seed: "
         "differences of a few changes may be chance."
     )
+    policies = (
+        "learned is the default of a live crawl, learned(objective=freshness): each visit goes where our copy is most "
+        "likely out of date and the new one will stay up to date for longest. age visits the pages that have waited "
+        "longest. The oracle knows every change beforehand and seeks nothing but changes: no crawler can find more."
+    )
     seen = [[page["url"].partition("://")[2], str(page["visits"]), str(page["changes"])] for page in top]
     sections = [
         Section("What each policy found", tables=[_results(judged)]),
@@ -83,7 +88,7 @@ def render(judged: list[Judged], recording: Recording, folder: Path) -> str:
             for step in steps
         )
         sections.append(Section(f"How {top[0]['url']} changed", html=html))
-    return Page(f"A living web, crawled with {BUDGET:.0%} of the visits", [intro], sections).html()
+    return Page(f"A living web, crawled with {BUDGET:.0%} of the visits", [intro, policies], sections).html()
 
 
 def _results(judged: list[Judged]) -> Table:
@@ -94,13 +99,13 @@ def _results(judged: list[Judged]) -> Table:
         "of oracle",
         "vs age",
         "visits that found one",
-        "freshness",
+        "copies up to date",
         "new pages",
     )
     rows = [
         [
             row["policy"], row["how"], f"{row['changes']:,}", f"{100 * row['of_oracle']:.0f}%",
-            f"{100 * row['versus_age']:+.0f}%", f"{100 * row['change_rate']:.0f}%", f"{row['freshness']:.3f}",
+            f"{100 * row['versus_age']:+.0f}%", f"{100 * row['change_rate']:.0f}%", f"{100 * row['freshness']:.1f}%",
             str(row["new_pages"]),
         ]
         for row in rows_of(judged)

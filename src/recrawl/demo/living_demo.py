@@ -28,6 +28,7 @@ from recrawl.plan import Plan
 from recrawl.policies.catalogue import policies
 from recrawl.policy import Named
 from recrawl.recording.recording import Recording
+from recrawl.simulate.news_words import paragraph
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer, port_if_free
 from recrawl.simulate.synthetic.synthesis import synthesize
@@ -118,7 +119,8 @@ def demonstrate(recording: Recording, folder: Path, seed: int, show: Show) -> li
     judged = []
     for policy in (learned_policy(), "age"):
         clock = WebClock()
-        with ReplayServer(Rendering(recording), lambda clock=clock: clock.day, port=port_if_free(PORT)) as server:  # type: ignore[misc]
+        pages = Rendering(recording, write=paragraph)
+        with ReplayServer(pages, lambda clock=clock: clock.day, port=port_if_free(PORT)) as server:  # type: ignore[misc]
             judged.append(_live(server, clock, folder / policy, policy, plan, show))
     bound = crawl(recording, "oracle", plan, MEASURES)
     found = [int(count) for count in bound.parts[0, :, 0]]

@@ -146,7 +146,7 @@ def regress(learner: str, rows: Rows, target: FloatArray, options: Options, seed
     """Train a learner to predict a number."""
     _check(rows, target)
     if learner not in REGRESSORS:
-        raise UnknownNameError(f"unknown learner {learner!r}; of numbers it is one of {', '.join(REGRESSORS)}")
+        raise UnknownNameError(f"unknown learner {learner!r}; for numbers there are {', '.join(REGRESSORS)}")
     if (target == target[0]).all():  # some learners refuse it
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
     if learner == "ngboost":
@@ -159,7 +159,7 @@ def classify(learner: str, rows: Rows, target: npt.NDArray[np.bool_], options: O
     """Train a classifier of class 1 against class 0."""
     _check(rows, target)
     if learner not in CLASSIFIERS:
-        raise UnknownNameError(f"unknown learner {learner!r}; of classes it is one of {', '.join(CLASSIFIERS)}")
+        raise UnknownNameError(f"unknown learner {learner!r}; for classes there are {', '.join(CLASSIFIERS)}")
     if target.all() or not target.any():
         return Model(lambda more: np.full(len(more), float(target[0])), learner, options)
     made = _classifier(learner, options, seed, len(rows)).fit(_without_unknown(rows), target)

@@ -159,9 +159,14 @@ class Fetcher:
         return await self._walk(walk)
 
     def _note_robots(self, url: Url) -> None:
-        """Keep what a new robots.txt asks for, before the next request."""
+        """Keep a delay that a new robots.txt asks for, or no longer does, before the next request.
+
+        One that asks for none is kept with the next visits: after a crash it would only be asked for again.
+        """
+        before_s = self.gate.delay_s(url.host)
         self._mind_crawl_delay(url)
-        self.keep_manners()
+        if self.robots.host_crawl_delay_s(url) or self.gate.delay_s(url.host) != before_s:
+            self.keep_manners()
 
     def _mind_crawl_delay(self, url: Url) -> None:
         """Let the gate hold what the newest robots.txt asks for, up to what we accept: it must be read again."""

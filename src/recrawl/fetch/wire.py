@@ -2,7 +2,8 @@
 
 aiohttp opens connections and parses what comes over them. Its session serves any method, body, cookie,
 redirect and proxy, at a third of the cost of an exchange; a crawler asks with GET and a few headers, so here the
-request is written straight to the connection, the answer taken from its parser, and the connection kept for the next.
+request is written straight to the connection, the answer taken from its parser (or as it is, where it is plain and
+whole: fetch.whole_answers), and the connection kept for the next.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import asyncio
 import ssl
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 from aiohttp.http import RawResponseMessage
@@ -21,6 +23,7 @@ from yarl import URL
 from recrawl.clock import SystemClock
 from recrawl.fetch.guard import Guard
 from recrawl.fetch.settings import FetchSettings
+from recrawl.fetch.whole_answers import HeadLimits, QuickHandler, WholeBody, WholeHead
 from recrawl.urls.url import Url
 
 if TYPE_CHECKING:
@@ -99,8 +102,8 @@ class Answer:
     def __init__(
         self,
         connection: Connection,
-        message: RawResponseMessage,
-        content: aiohttp.StreamReader,
+        message: RawResponseMessage | WholeHead,
+        content: aiohttp.StreamReader | WholeBody,
         kept: KeptConnections,
         origin: str,
     ) -> None:
@@ -131,6 +134,7 @@ class Wire:
         self._proxy = URL(settings.proxy) if settings.proxy else None
         self._proxy_auth = proxy_auth(settings.proxy_auth_file)
         self._headers = _lines(headers)
+        self._limits = HeadLimits(settings.max_field_bytes, settings.max_headers)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=settings.connect_timeout_s)
         self._origins: dict[str, aiohttp.ClientRequest] = {}
         self._kept = KeptConnections()
@@ -141,6 +145,8 @@ class Wire:
             limit=0,  # the gate limits connections by host, the caller in all
             force_close=True,  # what is given back is dropped: connections to be used again are kept here
         )
+        makes: Any = partial(QuickHandler, asyncio.get_running_loop())
+        self._connector._factory = makes  # aiohttp has no public name for what makes its protocols
 
     async def close(self) -> None:
         """Drop all connections."""
@@ -173,14 +179,9 @@ class Wire:
             raise aiohttp.ConnectionTimeoutError from error
 
     async def _send(self, connection: Connection, words: bytes, origin: str) -> Answer:
-        settings, protocol = self._settings, connection.protocol
-        assert protocol is not None
-        protocol.set_response_params(
-            read_until_eof=True,
-            auto_decompress=False,
-            max_field_size=settings.max_field_bytes,
-            max_headers=settings.max_headers,
-        )
+        protocol = connection.protocol
+        assert isinstance(protocol, QuickHandler)
+        protocol.expect(self._limits)
         if protocol.transport is None:
             raise aiohttp.ServerDisconnectedError
         protocol.transport.write(words)

@@ -236,11 +236,6 @@ def check_count(count: int) -> None:
         raise InputError(f"the number of shards must be from 1 to {MOST_SHARDS}, not {count}")
 
 
-def no_visits() -> Columns:
-    """Return visits of nothing."""
-    return {name: np.empty(0, dtype=kind) for name, kind in VISIT_TYPES.items()}
-
-
 def gaps_of(pages: npt.NDArray[Any], cycle: npt.NDArray[Any], compared: npt.NDArray[np.bool_]) -> FloatArray:
     """Return the cycles between each visit and the page's copy before; visits come in the order of the cycles.
 

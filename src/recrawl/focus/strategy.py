@@ -82,7 +82,7 @@ def from_json(text: str, where: str = "strategy") -> Strategy:
         within = tuple(int(part["within"]) for part in data["parts"][:-1])
         return Strategy(str(data["name"]), parts, within, dict(data.get("found", {})))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{where} lacks or garbles a field: {error}") from None
+        raise InputError(f"{where}: a field is missing or has the wrong type: {error}") from None
 
 
 def load(path: Path) -> Strategy:

@@ -195,7 +195,7 @@ def find_examples(web: TopicalWeb, spec: str) -> tuple[PageIds, BoolArray | None
     if kind == "label":
         if what not in web.labels:
             known = ", ".join(web.labels) or "none"
-            raise InputError(f"{web.name} has no topic {what!r}; it knows: {known}")
+            raise InputError(f"{web.name} has no topic {what!r}; its topics: {known}")
         return np.flatnonzero(web.labels[what]), web.labels[what]
     if kind == "words":
         return _matching(web, what), None
@@ -216,7 +216,7 @@ def _matching(web: TopicalWeb, text: str) -> PageIds:
     """The pages that hold most of the keywords, and of these the ones that hold them most often."""
     buckets = sorted({bucket_of(word) for word in split_words(text)})
     if not buckets:
-        raise InputError(f"topic 'words:{text}' holds no word")
+        raise InputError(f"topic 'words:{text}' contains no word")
     score = np.zeros(len(web))
     for a in range(0, len(web), CHUNK):
         pages = np.arange(a, min(a + CHUNK, len(web)))
@@ -239,5 +239,5 @@ def read_addresses(what: str) -> list[str]:
         raise InputError(f"cannot read the addresses in {what[1:]}: {error}") from None
     found = [line.strip() for line in lines if line.strip()]
     if not found:
-        raise InputError(f"{what[1:]} holds no address")
+        raise InputError(f"{what[1:]} contains no address")
     return found

@@ -126,4 +126,4 @@ def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
     if digest == copy.links_digest:
         return None, digest
     own = host_of(seen.url)
-    return SeenLinks(urls, anchors, [host == own for host in hosts]), digest
+    return SeenLinks(urls, anchors, list(map(own.__eq__, hosts))), digest

@@ -11,6 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +63,8 @@ class Arrived(NamedTuple):
 def load_kernels() -> None:
     """Load what compares versions before the event loop runs: loading it later would hold up every host."""
     one, two = (
-        bag_of(see_page(body, "http://localhost/").main_text) for body in (b"<p>some words", b"<p>\xe6\x97\xa5")
+        bag_of(see_page(body, "http://localhost/").main_text)
+        for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
     )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
@@ -86,6 +88,7 @@ class Recorder:
         self.scope = scope
         self.discovery = discovery
         self.watch = watch
+        self.group = GROUP
         self.also: Callable[[], None] = lambda: None  # what else belongs into the transaction of a group of visits
         self.rows: dict[int, tuple[float, ...]] = {}  # by page: what VISIT_COLUMNS say of its visit
         self.found: list[int] = []  # pages discovered
@@ -93,6 +96,8 @@ class Recorder:
         self._cycle = 0
         self._arrived: list[Arrived] = []
         self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
+        self._outside: set[str] = set()  # URLs met lately that are no pages, and that `_outside_of` does not admit
+        self._outside_of = scope
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
     def begin(self, cycle: int) -> None:
@@ -108,7 +113,7 @@ class Recorder:
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""
         self._arrived.append(arrived)
-        if len(self._arrived) >= GROUP:
+        if len(self._arrived) >= self.group:
             self.record()
 
     async def prepare(self, record: VisitRecord) -> None:
@@ -230,19 +235,18 @@ class Recorder:
 
         Pages are made of URLs that are new, in scope, and within the budgets.
         """
-        shown: dict[str, VisitRecord] = {}
-        for record in records:
-            if record.links is not None:
-                shown.update(dict.fromkeys([url for url in record.links.urls if url not in shown], record))
-            if record.canonical is not None:
-                shown.setdefault(record.canonical, record)
+        shown = dict.fromkeys(chain.from_iterable(map(_shown_by, records)))
         pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
-        strange = self._find([url for url, page in pages.items() if page is None], pages)
+        outside = self._outside_now()
+        strange = self._find([url for url, page in pages.items() if page is None and url not in outside], pages)
         if not strange:
             return pages, {}
         fresh = [url for url in strange if self._may_add(url)]
         self._in_scope = {}
-        parents = [shown[url] for url in fresh]
+        wanted, first = set(fresh), dict[str, VisitRecord]()
+        for record in reversed(records):  # the first that shows a URL stays
+            first.update(dict.fromkeys(wanted.intersection(_shown_by(record)), record))
+        parents = [first[url] for url in fresh]
         known = len(self.store.index)
         made = self.store.add_pages(
             fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
@@ -255,9 +259,18 @@ class Recorder:
                 discovered[parent.page].append(page)
         return pages, discovered
 
+    def _outside_now(self) -> set[str]:
+        """Return what is known to be out of the scope as it is now: that of a crawl is another when pages are added."""
+        if self._outside_of is not self.scope or len(self._outside) > KNOWN:
+            self._outside, self._outside_of = set(), self.scope
+        return self._outside
+
     def _may_add(self, url: str) -> bool:
         known = self._in_scope.get(url)
-        return (self.scope(url) if known is None else known) and self.discovery.admit(url)
+        if self.scope(url) if known is None else known:
+            return self.discovery.admit(url)
+        self._outside.add(url)
+        return False
 
     def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
         """Look up the pages of these URLs; return those that are no pages."""
@@ -270,6 +283,12 @@ class Recorder:
         self._known.update(found)
         pages.update(found)
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
+
+
+def _shown_by(record: VisitRecord) -> Sequence[str]:
+    """Return the URLs that a visit shows: its links, and the page's own address as it names it."""
+    urls = () if record.links is None else record.links.urls
+    return urls if record.canonical is None else [*urls, record.canonical]
 
 
 def keep_manners(store: Store, fetcher: Fetcher | None) -> None:

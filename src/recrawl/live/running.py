@@ -17,6 +17,7 @@ from recrawl.policy import notes_of
 from recrawl.urls.url import shown
 
 SAID = 5  # lines per cycle about sitemaps and feeds
+FEW_VISITS, MANY_CYCLES = 100, 5  # a budget that is a share of few pages, and how long new ones may wait for it
 
 
 class JournalledSession(Session):
@@ -66,6 +67,19 @@ def _fleet_session(own_worker: bool) -> type[JournalledSession]:
     return FleetSession if own_worker else PlannerSession
 
 
+def _long_wait(session: Session) -> str:
+    """Say that new pages will wait long for their first visit because the budget is a small share of few pages."""
+    share, waiting = session.settings.budget, int(session.memory.unfetched().sum())
+    visits = session.budget_of(session.memory.cycle + 1)
+    if not isinstance(share, float) or visits >= FEW_VISITS or waiting <= MANY_CYCLES * visits:
+        return ""
+    pages = "page waits" if waiting == 1 else "pages wait"
+    return (
+        f"note: {waiting:,} {pages} for a first visit, and {100 * share:.3g}% of the pages is {visits} per cycle; "
+        "--budget 500, or budget in [crawl] of recrawl.toml, allows more"
+    )
+
+
 def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, stop_on_signals: bool) -> RunResult:
     """Run so many cycles, or until the session is asked to stop."""
 
@@ -88,6 +102,8 @@ def run_cycles(session: JournalledSession, view: RunView, wanted: int | None, st
         if not view.counts().keys() & {"first", "changed", "unchanged", "gone"}:
             for line in session.world.standing.hints():
                 view.say(line)
+        if wait := _long_wait(session):
+            view.say(wait)
         for note in notes_of(session.policy):
             if note not in noted:
                 noted.add(note)

@@ -7,7 +7,7 @@ statements run on PostgreSQL (recrawl.live.postgres).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, starmap
 from pathlib import Path
@@ -40,10 +40,6 @@ if TYPE_CHECKING:  # readers of a store need no index: its kernels would cost th
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
 MANY = 200  # rows read at once
-NEW_HOST = (
-    "insert into hosts (host, name) select coalesce((select max(host) from hosts), 0) + 1, ?"
-    " where not exists (select 1 from hosts where name = ?)"
-)
 
 __all__ = ["Store", "one_line_errors"]
 
@@ -122,10 +118,14 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
                 yield
                 self.db.execute("commit")
             except BaseException:
-                self._hosts.clear()
+                self._forget()
                 if self.db.in_transaction:  # a full disk may have rolled back by itself
                     self.db.execute("rollback")
                 raise
+
+    def _forget(self) -> None:
+        """A transaction is undone: forget what it had made."""
+        self._hosts.clear()
 
     def read_one_moment(self) -> None:
         """Read from now on what is recorded now, whatever is recorded meanwhile; for readers, until they close."""
@@ -181,9 +181,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
         keys, numbers = hashes.view(np.int64).tolist(), pages.tolist()
         times = [at] * len(urls) if isinstance(at, (int, float)) else at
         parents: Sequence[int | None] = [None] * len(urls) if found_on is None else found_on
+        new = fresh.tolist()
+        host_numbers = self._number_hosts([hosts[i] for i in new])
         self.db.executemany(
             "insert into pages (page, url, url_hash, host, first_seen_at, found_on) values (?, ?, ?, ?, ?, ?)",
-            [(numbers[i], urls[i], keys[i], self.host(hosts[i]), times[i], parents[i]) for i in fresh.tolist()],
+            [(numbers[i], urls[i], keys[i], host_numbers[hosts[i]], times[i], parents[i]) for i in new],
         )
         if found_on is None and not announced:
             self.db.executemany("update hosts set added = 1 where name = ?", [(name,) for name in set(hosts)])
@@ -219,12 +221,17 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
             }
             yield from (rows[page] for page in asked)
 
-    def host(self, name: str) -> int:
-        """Return the number of a host, adding it where it is new."""
-        if name not in self._hosts:
-            self.db.execute(NEW_HOST, (name, name))
-            self._hosts[name] = int(self.db.execute("select host from hosts where name = ?", (name,)).fetchone()[0])
-        return self._hosts[name]
+    def _number_hosts(self, names: Iterable[str]) -> Mapping[str, int]:
+        """Return the numbers of hosts, adding those that are new, in their order."""
+        strange = iter([name for name in dict.fromkeys(names) if name not in self._hosts])
+        while asked := list(islice(strange, MANY)):
+            places = ", ".join("?" * len(asked))
+            self._hosts.update(self.db.execute(f"select name, host from hosts where name in ({places})", asked))
+            new = [name for name in asked if name not in self._hosts]
+            rows = list(enumerate(new, self.last_host() + 1)) if new else []
+            self.db.executemany("insert into hosts (host, name) values (?, ?)", rows)
+            self._hosts.update((name, number) for number, name in rows)
+        return self._hosts
 
     # -- hosts ------------------------------------------------------------------------------------------------------
 
@@ -250,8 +257,11 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
 
     def keep_gates(self, rows: Iterable[tuple[str, str]]) -> None:
         """Keep hosts' politeness states (host, JSON), within a transaction."""
-        states = [(state, self.host(host)) for host, state in rows]
-        self.db.executemany("update hosts set gate = ? where host = ?", states)
+        states = list(rows)
+        numbers = self._number_hosts([host for host, _ in states])
+        self.db.executemany(
+            "update hosts set gate = ? where host = ?", [(state, numbers[host]) for host, state in states]
+        )
 
     def robots(self) -> list[str]:
         """Return robots.txt files as last fetched, as JSON."""

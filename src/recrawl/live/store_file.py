@@ -13,6 +13,8 @@ from recrawl.live.storeschema import APPLICATION_ID, FORMAT, INDEXES
 CHECKED_BYTES = 64 << 20  # a store up to this size is checked whole before it is written to
 LOOKED_AT_BYTES = 2 << 20  # ... and before it is read, which should take no time
 BUSY_S = 10.0  # how long to wait for another process's lock
+CACHE_KB = 32_768  # at most; SQLite's own 2 MB are less than a group of visits, whose pages are then written twice
+CHECKPOINT_PAGES = 4_000  # of the log: the same few pages are written to over and over, and copied once per checkpoint
 _SAID = {
     "database is locked": "another process holds the store",
     "database or disk is full": "the disk is full; what was recorded before is safe",
@@ -39,6 +41,8 @@ def connect(path: Path, mode: str, *, one_thread: bool = True, wal: bool = True)
         if mode != "ro" and wal:
             db.execute("pragma journal_mode = wal")
             db.execute("pragma synchronous = full")
+            db.execute(f"pragma cache_size = -{CACHE_KB}")
+            db.execute(f"pragma wal_autocheckpoint = {CHECKPOINT_PAGES}")
         return db
 
 

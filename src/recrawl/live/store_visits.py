@@ -298,13 +298,8 @@ class StoredVisits(StoredSignals, StoredContents):
 def pack_links(links: SeenLinks, pages: Mapping[str, int | None]) -> str:
     """Write what `first_links` holds of a page."""
     urls, anchors, internal = links
-    numbers = map(pages.get, urls)
-    return "\n".join(
-        [
-            f"{'1' if inside else '0'}\t{page}\t{url}\t{anchor}"
-            for inside, page, url, anchor in zip(internal, numbers, urls, anchors, strict=True)
-        ]
-    )
+    rows = zip(map("01".__getitem__, internal), map(str, map(pages.get, urls)), urls, anchors, strict=True)
+    return "\n".join(map("\t".join, rows))
 
 
 def unpack_links(at: float, text: str) -> Iterator[tuple[str, int | None, bool, str, float, None]]:

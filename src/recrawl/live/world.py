@@ -31,6 +31,7 @@ from recrawl.live.signals import Heard, Signals
 from recrawl.live.site_settings import SiteSettings
 from recrawl.live.standing import Standing
 from recrawl.live.store import Store
+from recrawl.live.store_visits import Copy
 from recrawl.memory import Memory
 from recrawl.urls.url import host_of
 from recrawl.visits import Visits, no_pages
@@ -39,6 +40,7 @@ LEAST_CYCLE_S = 10.0  # however short the cycles, hosts get this long to answer
 MANY_S = 1e9  # a cycle is never longer
 T = TypeVar("T")
 LEAST_S = 1e-3  # a host takes at most a thousand requests per second
+MOST_COPIES = 20_000  # that are read with the URLs of a round; of larger rounds, one by one
 SLOW_S = 2.0  # a host that must be left alone for longer is slow, unless all hosts are
 
 
@@ -79,6 +81,7 @@ class LiveWorld:
         self.standing = Standing(self.store, self.fetcher, memory)
         self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping, self._slow_s)
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
+        self._copies: dict[int, Copy] = {}  # of pages under way that were not asked yet, as many as are kept at hand
         self._cycle = 0
         self._round = 0
         self._learnt: list[tuple[int, list[int]]] = []  # rounds that are not on disk yet
@@ -99,6 +102,7 @@ class LiveWorld:
         self._ends_s = self.fetcher.clock.monotonic_s() + lasts_s if self.hurries else np.inf
         self._asked = Counter(self.store.visits_by_host(cycle)) if spent else Counter()
         self.recorder.begin(cycle)
+        self._copies.clear()
         if spent:
             with self.store.transaction():
                 self.store.close_rounds(cycle)
@@ -142,7 +146,7 @@ class LiveWorld:
     def visit(self, pages: PageIds, at: float) -> Visits:
         """Visit the pages, as long as the round lasts; raises StoppedError if the crawl is asked to stop meanwhile."""
         self._round += 1
-        chosen = dict(zip(pages.tolist(), self.store.urls(pages.tolist()), strict=True))
+        chosen = self._urls_of(pages.tolist())
         with self.store.transaction():
             self.store.plan(self._cycle, self._round, list(chosen))
             self.keep_rounds()
@@ -156,6 +160,14 @@ class LiveWorld:
             raise StoppedError
         return self._visits()
 
+    def _urls_of(self, pages: list[int]) -> dict[int, str]:
+        """Return the URLs of pages; what is stored of them is read along with these, unless they are too many."""
+        if len(self._copies) + len(pages) > MOST_COPIES:
+            return dict(zip(pages, self.store.urls(pages), strict=True))
+        copies = self.store.copies(pages)
+        self._copies.update(zip(pages, copies, strict=True))
+        return {copy.page: copy.url for copy in copies}
+
     def keep_rounds(self) -> None:
         """Note the rounds that were learnt from, within a transaction: before anything that follows from them."""
         self.store.add_rounds(self._cycle, self._learnt)
@@ -168,6 +180,7 @@ class LiveWorld:
         released, self.lanes.released, self.lanes.shut = self.lanes.released, [], []
         for page in released:
             del self._pending[page]
+            self._copies.pop(page, None)
             self.memory.bars.page[page] = Bar.OPEN
         self.standing.write(self._cycle, released)
 
@@ -212,7 +225,7 @@ class LiveWorld:
         self.recorder.record()
 
     async def _ask(self, page: int) -> None:
-        copy = self.store.copy(page)
+        copy = self._copies.pop(page, None) or self.store.copy(page)
         validators = validators_of(copy)
         host = host_of(copy.url)
         self._asked[host] += 1

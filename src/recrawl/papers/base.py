@@ -22,6 +22,15 @@ Figures = Callable[..., list[Picture]]  # pictures by their names; those that we
 R = TypeVar("R")
 
 
+def verdict_of(better: int, worse: int, places: int) -> Verdict:
+    """Return the verdict on "better everywhere" from the places where it is significantly better, and worse."""
+    if better == worse == 0:
+        return "too small to judge"
+    if better == places:
+        return "yes"
+    return "in part" if better else "no"
+
+
 @dataclass(frozen=True)
 class Finding:
     """A claim of the paper, whether it holds here, and what was seen."""

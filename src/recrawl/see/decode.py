@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
 from resiliparse.parse.encoding import detect_encoding, map_encoding_to_html5
+
+from recrawl.see.valid_utf8 import is_utf8
 
 PRESCAN_BYTES = 1024
 FALLBACK = "cp1252"
@@ -61,10 +62,8 @@ def as_utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
         charset = _declared(body, content_type)[0] or "utf-8"
         if charset in _LIKE_ASCII and body.isascii():
             return body, charset
-        if charset == "utf-8":
-            with suppress(UnicodeDecodeError):
-                body.decode()
-                return body, "utf-8"
+        if charset == "utf-8" and is_utf8(body):
+            return body, "utf-8"
     text, charset, _ = decode(body, content_type)
     return text.encode("utf-8", "replace"), charset
 

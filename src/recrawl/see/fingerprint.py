@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, ByteArray
-from recrawl.compiled import kernel, nth
+from recrawl.compiled import borrowing, kernel, nth
 from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING
 from recrawl.see.rotating_numbers import is_bare_number, may_be_clock
 from recrawl.see.rotating_places import in_characters, only_tokens, rotating_starts
@@ -20,6 +20,7 @@ from recrawl.see.rotating_tokens import cut_tokens
 from recrawl.see.words import letters_and_digits
 
 DIGEST_BYTES = 16
+_BLOCK = 32  # bytes of a line that are looked at together
 
 
 def fingerprint(text: bytes) -> bytes:
@@ -78,6 +79,18 @@ def _without_rotating(raw: bytes, low: str, starts: list[int]) -> str | None:
     return " ".join(" ".join([*(line[a:b] for a, b in cuts), line[at:]]).split())
 
 
+@borrowing
+def _copy_block(source: ByteArray, i: int, out: ByteArray, o: int) -> int:
+    """Copy a block of a line and return how many digits it has; -1 if the line ends in it. All bytes at once."""
+    ended, digits = np.uint8(0), np.uint8(0)
+    for k in range(_BLOCK):
+        byte = source[nth(i + k)]
+        ended |= np.uint8(byte == 10)
+        digits = np.uint8(digits + np.uint8(np.uint8(byte - 48) < 10))
+        out[nth(o + k)] = byte
+    return -1 if ended else int(digits)
+
+
 @kernel
 def _lines(
     source: ByteArray,
@@ -98,6 +111,11 @@ def _lines(
         line_at, digits = o, 0
         while i < n and source[nth(i)] <= 32 and source[nth(i)] != 10:
             i += 1
+        while i + _BLOCK <= n:
+            found_digits = _copy_block(source, i, out, o)
+            if found_digits < 0:
+                break
+            i, o, digits = i + _BLOCK, o + _BLOCK, digits + found_digits
         while i < n and source[nth(i)] != 10:
             out[nth(o)] = source[nth(i)]
             digits += 48 <= source[nth(i)] <= 57

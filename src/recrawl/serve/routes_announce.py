@@ -43,7 +43,7 @@ async def announce_one(request: web.Request) -> web.Response:
     """Take one URL, with its key, from the query."""
     url = normalise(request.query.get("url", "")) or ""
     if not url:
-        raise InputError("url must be a page")
+        raise InputError("url must be the URL of a page")
     query = {"host": host_of(url), "key": request.query.get("key", ""), "urlList": [url]}
     return await _announce(request, {**query, "keyLocation": request.query.get("keyLocation")})
 
@@ -64,7 +64,7 @@ async def _announce(request: web.Request, asked: dict[str, Any]) -> web.Response
     if not isinstance(urls, list) or not urls or not all(isinstance(url, str) for url in urls):
         raise InputError("urlList must be a list of URLs")
     if len(urls) > MOST_LINES:
-        raise InputError(f"urlList holds more than {MOST_LINES} URLs")
+        raise InputError(f"urlList has more than {MOST_LINES} URLs")
     stated = asked.get("keyLocation")
     location = normalise(str(stated)) if stated else normalise(f"https://{host}/{key}.txt")
     host = host.lower().rpartition(":")[0] if re.search(r":\d+$", host) else host.lower()

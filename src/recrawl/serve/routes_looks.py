@@ -60,7 +60,7 @@ def _cursor(text: str | None, sort: str) -> tuple[Any, int] | None:
             raise ValueError
         return key, last
     except (ValueError, TypeError, RecursionError):
-        raise InputError("after must be what `next` said, with the same sort") from None
+        raise InputError("after must be the `next` of an earlier answer, with the same sort") from None
 
 
 async def add_pages(request: web.Request) -> web.Response:

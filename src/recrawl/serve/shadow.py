@@ -36,7 +36,7 @@ class Shadow:
         if not pages:
             raise InputError("there are no pages yet: recrawl add URL")
         if pages > MOST_PAGES:
-            raise InputError(f"a crawl of more than {MOST_PAGES:,} pages is not shadowed here; ask recrawl show")
+            raise InputError(f"policies are not compared here for more than {MOST_PAGES:,} pages; use recrawl show")
         newest = store.newest_visit()
         with self._lock:
             if self._last is not None:

@@ -1,13 +1,15 @@
 """Turn a recording's pages into HTML, as they were at any time.
 
-The words are invented, but every change of the recording shows in the text, every link interval shows as a link
-and a version is always the same bytes: the rendering is a function of the page, its version and the links alone.
+The words are invented (or what `write` makes of a random generator), but every change of the recording shows in the
+text, every link interval shows as a link and a version is always the same bytes: the rendering is a function of the
+page, its version and the links alone.
 """
 
 from __future__ import annotations
 
 import html
 import random
+from collections.abc import Callable
 from functools import cached_property
 from urllib.parse import quote
 
@@ -23,12 +25,20 @@ SLOTS = 6  # paragraphs of a page; a change rewrites one of them
 WORDS_PER_PARAGRAPH = 40
 
 
+def invented(draws: random.Random) -> str:
+    """Return a paragraph of invented words."""
+    return " ".join(draws.choices(VOCABULARY, k=WORDS_PER_PARAGRAPH))
+
+
 class Rendering:
     """The pages of a recording as web pages: each site is a host, each path a URL on it."""
 
-    def __init__(self, recording: Recording, suffix: str = "replay") -> None:
+    def __init__(
+        self, recording: Recording, suffix: str = "replay", write: Callable[[random.Random], str] = invented
+    ) -> None:
         self.recording = recording
         self.suffix = suffix
+        self.write = write
 
     @cached_property
     def hosts(self) -> list[str]:
@@ -108,8 +118,7 @@ class Rendering:
 
     def _words(self, page: int, slot: int, k: int) -> str:
         """Invent a paragraph; the same one for the same page, slot and change."""
-        draws = random.Random(self._draw(page, k * SLOTS + slot + 1_000_000))
-        return " ".join(draws.choices(VOCABULARY, k=WORDS_PER_PARAGRAPH))
+        return self.write(random.Random(self._draw(page, k * SLOTS + slot + 1_000_000)))
 
     @cached_property
     def _link_rows(self) -> tuple[PageIds, PageIds]:

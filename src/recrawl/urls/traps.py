@@ -28,7 +28,7 @@ _SESSION_QUERY = re.compile(rf"(?i)(?:^|&)(?:{_SESSION_NAME}=[^&]*|(?:sid|s|sess
 _SESSION_PATH = re.compile(rf"(?i);{_SESSION_NAME}=[^/?;]*|/\([sfa]\([0-9a-z]{{10,}}\)\)")
 
 _DATE = re.compile(r"(?<!\d)(?:19|20|21|2[2-9]|[3-9]\d)\d\d[-_.]\d{1,2}(?:[-_.]\d{1,2})?(?!\d)")
-_YEAR = re.compile(r"(?<!\d)([12]\d{3})(?!\d)")
+_YEAR = re.compile(r"[12](?<!\d[12])\d{3}(?!\d)")  # begins with what is rare: the rest is looked at only there
 _CALENDAR = re.compile(r"(?i)calend|kalend|agenda|event|schedule|month|week|day|date|diary|archive")
 _OPAQUE = re.compile(r"(?i)(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]{4,}){0,4}")
 _DIGITS = re.compile(r"\d+")

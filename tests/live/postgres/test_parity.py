@@ -7,8 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
+from recrawl.cli import main
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
 from recrawl.live.feed import EventFeed
@@ -59,9 +61,13 @@ def test_the_same_crawl_exports_the_same_bytes(
 
 def reported(folder: Path, toml: str) -> CrawlDirectory:
     """A crawl that another crawler reported to, with every outcome, links that come and go, and a page that returns."""
-    directory = CrawlDirectory.init(folder, toml)
+    return reported_to(CrawlDirectory.init(folder, toml))
+
+
+def reported_to(directory: CrawlDirectory) -> CrawlDirectory:
+    """The same, of a crawl that was made before."""
     clock = Days()
-    planner = Planner.open(folder, clock=clock, policy="bayes", every="1d", budget=8)
+    planner = Planner.open(directory.path, clock=clock, policy="bayes", every="1d", budget=8)
     planner.add([f"https://{host}.example/{page}" for host in "ab" for page in range(6)])
     for day in range(1, 6):
         clock.day = float(day)
@@ -160,3 +166,42 @@ def _compare(postgres: LocalServer, tmp_path: Path) -> None:
     assert len(events[0]) > 20
     assert events[0] == events[1]
     assert exports[0] == exports[1]
+
+
+OLD_COUNTERS = """
+drop function take_visits(bigint);
+drop index pages_changes;
+drop trigger page_updated on pages;
+delete from meta where key = 'counters';
+create function count_fetched() returns trigger language plpgsql as $$ begin
+    update hosts set fetched = fetched + 1 where host = new.host;
+    return null;
+end $$;
+create trigger page_fetched after update of digest on pages for each row
+    when (old.digest is null and new.digest is not null) execute function count_fetched();
+"""
+
+
+@pytest.mark.parametrize("by", ["upgrade", "recording"])
+def test_a_store_that_an_earlier_recrawl_made(postgres: LocalServer, tmp_path: Path, by: str) -> None:
+    """Its counters are kept by this recrawl's triggers, after `upgrade` and also without: the answers are SQLite's."""
+    toml = settings(policy="bayes")
+    url = postgres.new_database()
+    there = f'{toml}\n[store]\nurl = "{url}"\n'
+    first = reported(tmp_path / "sqlite", toml)
+    second = CrawlDirectory.init(tmp_path / "postgres", there)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(OLD_COUNTERS.encode())
+    if by == "upgrade":
+        assert main(["upgrade", "-C", str(second.path)]) == 0
+    reported_to(second)
+    with psycopg.connect(url) as connection:
+        left = connection.execute("select tgname from pg_trigger where tgname like 'page%' order by 1").fetchall()
+        assert left == [("page_added",), ("page_updated",)]
+        assert connection.execute("select to_regclass('pages_changes')").fetchone() != (None,)
+    answers = []
+    for directory in (first, second):
+        store = directory.open_store(read_only=True)
+        answers.append(asked(store))
+        store.close()
+    assert answers[0] == answers[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from recrawl.cli import main
-from recrawl.papers.clusters.clusters_findings import alike, judged
+from recrawl.papers.clusters.clusters_findings import alike, as_normal, judged
 from recrawl.papers.clusters.clusters_protocol import ClustersProtocol
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
@@ -52,6 +52,13 @@ def test_verdicts_need_significant_tests() -> None:
     """All better: yes; none differs: too small; some worse and none better: no; else in part."""
     verdicts = [judged("q", "c", tests).verdict for tests in ([3.0, 4.0], [1.0, -1.0], [-3.0, 1.0], [3.0, -3.0])]
     assert verdicts == ["yes", "too small to judge", "no", "in part"]
+
+
+def test_few_pairs_need_a_larger_t() -> None:
+    """2.571 is the 5% point of t with 5 degrees of freedom, so of six pairs it is a deviate of 1.96."""
+    assert as_normal(2.5706, 6) == pytest.approx(1.96, abs=1e-3)
+    assert as_normal(-2.5706, 6) == pytest.approx(-1.96, abs=1e-3)
+    assert as_normal(2.0, 6) < 1.96 < as_normal(2.0, 1000)
 
 
 def test_what_is_alike_must_not_differ_anywhere() -> None:

@@ -27,6 +27,7 @@ from recrawl.urls.url import Url, host_of, registrable_domain
 
 POLL_S = 0.05
 MANY = 500  # entries of a session that are read at once
+GROUP = 500  # visits per transaction: what is not recorded yet is safe in the inbox
 NOBODY_S = 90.0  # how long a sitemap waits for a worker
 
 
@@ -60,7 +61,8 @@ class FleetLanes:
         self._pages: dict[int, int] = {}  # by task
         self._read: dict[int, int] = {}  # by session: the last entry that was dispatched
         self._answered = 0
-        recorder.also = self._mark_read
+        self._marked: dict[int, int] = {}  # by session: the last entry that the database knows to be recorded
+        recorder.also, recorder.group = self._mark_read, GROUP
 
     def begin(self, cycle: int) -> None:
         """Begin a cycle, or go on with it."""
@@ -68,7 +70,7 @@ class FleetLanes:
         self._open.clear()
         self._sent = self.fleet.pages_asked(cycle)
         self._pages = self.fleet.task_pages(cycle)
-        self._read.clear()
+        self._read, self._marked = {}, {}
         self._asked = Counter(self._store.visits_by_host(cycle))
 
     def add(self, pages: Iterable[tuple[int, str]]) -> None:
@@ -155,13 +157,15 @@ class FleetLanes:
             elif page in self._open:
                 self._dispatch(page, unpack_reply(entry.record))
         self._recorder.record()
-        if self._read and entries:
+        if self._read != self._marked:
             with self._store.transaction():
                 self._mark_read()
         return len(entries)
 
     def _mark_read(self) -> None:
+        """Note how far was read, within a transaction."""
         self.fleet.mark_read(self._read)
+        self._marked = dict(self._read)
 
     def _answer_file(self, task: int, reply: Reply) -> None:
         if reply.kind != "moved":

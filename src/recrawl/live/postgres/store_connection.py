@@ -17,13 +17,13 @@ from psycopg import pq
 from psycopg.adapt import Dumper, Loader
 
 from recrawl.errors import StoreError, StoreLostError
-from recrawl.live.postgres.store_dialect import at_once, copied, translated
+from recrawl.live.postgres.store_dialect import at_once, copied, translated, upserted
 from recrawl.live.store_database import FoundRows
 
 OLDEST_SERVER = 140_000  # the first with `create or replace trigger`
 CONNECT_S = 10
 SILENT_S = 30  # how long a server that does not answer is waited for
-FETCHED = 20_000  # rows of a large answer that are in memory at once
+FETCHED = 20_000  # rows that are read or sent at once
 _SAID = {  # by SQLSTATE
     "53100": "the database's disk is full; what was recorded before is safe",
     "53200": "the database is out of memory; what was recorded before is safe",
@@ -145,19 +145,25 @@ class PostgresDatabase:
             return self.connection.execute(translated(ask), values or None)
 
     def executemany(self, ask: str, rows: Iterable[Sequence[Any]]) -> FoundRows:
-        """Run a statement once per row; plain inserts by COPY, updates of pages by columns."""
-        rows, cursor, copy = list(rows), self.connection.cursor(), copied(ask)
+        """Run a statement once per row; plain inserts by COPY, upserts and updates of pages by columns."""
+        rows, cursor = list(rows), self.connection.cursor()
+        if not rows:
+            return cursor
+        if (copy := copied(ask)) is not None:
+            self.copy_rows(*copy, rows)
+            return cursor
+        columns = at_once(ask)
+        if (upsert := upserted(ask)) is not None:
+            columns, key = upsert
+            if key:  # of rows with the same key the last one counts
+                rows = list({tuple(row[i] for i in key): row for row in rows}.values())
         with _one_line(self.url):
-            if not rows:
+            if columns is None:
+                cursor.executemany(translated(ask), rows)
                 return cursor
-            if copy is None:
-                columns = at_once(ask)
-                if columns is None:
-                    cursor.executemany(translated(ask), rows)
-                else:
-                    cursor.execute(columns, [list(column) for column in zip(*rows, strict=True)])
-                return cursor
-        self.copy_rows(copy[0], copy[1], rows)
+            for start in range(0, len(rows), FETCHED):
+                some = rows[start : start + FETCHED]
+                cursor.execute(columns, [list(column) for column in zip(*some, strict=True)])
         return cursor
 
     def copy_rows(self, copy: str, types: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -21,7 +21,8 @@ _COLUMN = re.compile(r"(\w+) (integer|real|text|blob)\b")
 _KEY = re.compile(r"primary key \(([^)]*)\)")
 _INSERT = re.compile(r"insert or (ignore|replace) into (\w+)(?: \(([^)]*)\))?")
 _UPDATE = re.compile(r"(?:update (\w+) set ([^()]+)|delete from (\w+)) where ((?:\w+ = \?(?: and )?)+)")
-_ONE_ROW_A_KEY = ("pages", "plan")  # no group of rows names one of these twice
+_ONE_ROW_A_KEY = ("pages", "plan", "links", "announced")  # no group of rows names one of these twice
+_UPSERT = re.compile(r"insert (?:or (?:ignore|replace) )?into (\w+)(?: \(([^)]*)\))? values \((?:\?(?:, )?)+\)(.*)")
 _PLAIN = re.compile(r"insert into (\w+)(?: \(([^)]*)\))? values \((?:\?(?:, )?)+\)")
 WORDS = (  # SQLite's words, PostgreSQL's
     ("where pending", "where pending = 1"),
@@ -104,6 +105,25 @@ def copied(ask: str) -> tuple[str, tuple[str, ...]] | None:
     names = ", ".join(map(quoted, columns))
     types = tuple(TYPES[table.columns[name]] for name in columns)
     return f"copy {match[1]} ({names}) from stdin (format binary)", types
+
+
+@cache
+def upserted(ask: str) -> tuple[str, tuple[int, ...]] | None:
+    """Return the statement that adds or replaces rows given as columns, and where a row has its key; None: no such.
+
+    Where equal keys are ignored, nothing needs to be known of the key: the first row counts.
+    """
+    match = _UPSERT.fullmatch(ask)
+    if match is None or match[1] not in tables():
+        return None
+    table = tables()[match[1]]
+    columns = match[2].split(", ") if match[2] else list(table.columns)
+    if any(name not in columns for name in table.key):
+        return None
+    arrays = ", ".join(f"?::{TYPES[table.columns[name]]}[]" for name in columns)
+    text = f"{ask.partition(' values ')[0]} select * from unnest({arrays}){match[3]}"
+    ignores = ask.startswith("insert or ignore")
+    return translated(text), () if ignores else tuple(columns.index(name) for name in table.key)
 
 
 @cache

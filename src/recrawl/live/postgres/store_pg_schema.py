@@ -5,6 +5,8 @@ Counters are kept per statement, not per row: visits come by COPY, and one row o
 
 from __future__ import annotations
 
+from recrawl.live.postgres.store_arrivals import ADDED, COUNTED, COUNTED_NOW, OUTCOMES, TAKE_VISITS
+
 FIRST_FORMAT = 4  # stores in PostgreSQL began with it
 STEPS: dict[int, str] = {}  # by the format that they begin with: scripts that bring the tables to the next
 
@@ -27,19 +29,19 @@ create index pages_last_change on pages (last_change_at) where last_change_at is
 create function instr(text, text) returns bigint language sql immutable strict as 'select strpos($1, $2)::bigint';
 """
 
-_OUTCOMES = ("unchanged", "changed", "first", "gone", "failed")
-_ADDED = ", ".join(f"{name} = t.{name} + s.c{number}" for number, name in enumerate(_OUTCOMES))
-_COUNTED = ", ".join(f"count(*) filter (where outcome = {number}) as c{number}" for number in range(5))
 _MOVED = ", ".join(
     f"{name} = {name} + (new.outcome = {number})::int - (old.outcome = {number})::int"
-    for number, name in enumerate(_OUTCOMES)
+    for number, name in enumerate(OUTCOMES)
 )
 
 # Rows that a group names are found by their keys: without statistics of the new table the planner would rather read
 # all pages once per group.
 _BY_KEY = "language plpgsql set enable_hashjoin = off set enable_mergejoin = off"
 
+_UNCOUNTED = f"coalesce(current_setting('{COUNTED_NOW}', true), '') = ''"
+
 TRIGGERS = f"""
+{TAKE_VISITS}
 create or replace function count_pages() returns trigger {_BY_KEY} as $$ begin
     update hosts t set pages = t.pages + s.n from (select host, count(*) as n from added group by host) s
         where t.host = s.host;
@@ -59,7 +61,7 @@ create or replace function count_copies() returns trigger language plpgsql as $$
     return null;
 end $$;
 create or replace trigger page_updated after update on pages referencing old table as was new table as became
-    for each statement execute function count_copies();
+    for each statement when ({_UNCOUNTED}) execute function count_copies();
 
 create or replace function count_visits() returns trigger {_BY_KEY} as $$ begin
     with visited as (
@@ -69,12 +71,12 @@ create or replace function count_visits() returns trigger {_BY_KEY} as $$ begin
             last_change_at = case when n.outcome = 1 then greatest(t.last_change_at, n.at) else t.last_change_at end
             from added n where t.page = n.page returning t.host, n.outcome
     )
-    update hosts t set {_ADDED} from (select host, {_COUNTED} from visited group by host) s where t.host = s.host;
-    update cycles t set {_ADDED} from (select cycle, {_COUNTED} from added group by cycle) s where t.cycle = s.cycle;
+    update hosts t set {ADDED} from (select host, {COUNTED} from visited group by host) s where t.host = s.host;
+    update cycles t set {ADDED} from (select cycle, {COUNTED} from added group by cycle) s where t.cycle = s.cycle;
     return null;
 end $$;
 create or replace trigger visit_added after insert on visits referencing new table as added
-    for each statement execute function count_visits();
+    for each statement when ({_UNCOUNTED}) execute function count_visits();
 
 create or replace function correct_counts() returns trigger language plpgsql as $$ begin
     update pages set changes = changes + (new.outcome = 1)::int - (old.outcome = 1)::int,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from recrawl.errors import HeldError, StoreError
+from recrawl.live.postgres.store_arrivals import ARRIVED, take_visits
 from recrawl.live.postgres.store_connection import PostgresDatabase, connect_to
 from recrawl.live.postgres.store_dialect import definitions
 from recrawl.live.postgres.store_format import check_format, format_in
 from recrawl.live.postgres.store_pg_schema import FIRST_FORMAT, FLEET_TABLES, INDEXES, STEPS, TRIGGERS
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
+from recrawl.live.store_visits import VisitRecord
 from recrawl.live.storeschema import FORMAT
 
 _HERE = "hashtext(current_database() || current_schema())"
 LOCK_S = 3.0  # how long the database may take to notice that the process before has died
 SETTINGS = "settings"  # where the text of recrawl.toml is kept, for workers
 CRAWL, PLANNER = 2, 3  # what an advisory lock is for
+_MARK, _NOW = "counters", str(zlib.crc32(f"{INDEXES}{TRIGGERS}".encode()))  # which indexes and triggers a store has
 
 
 class PostgresStore(Store):
@@ -28,6 +33,7 @@ class PostgresStore(Store):
     db: PostgresDatabase
     begin_writing = f"begin; select pg_advisory_xact_lock({_HERE}, 1)"
     begin_reading = "begin isolation level repeatable read read only"
+    _takes_visits = False  # whether this connection is ready for them
 
     @classmethod
     def create_in(cls, place: StoreSettings, settings: str) -> None:
@@ -38,7 +44,7 @@ class PostgresStore(Store):
                 raise StoreError(f"{place.url} has a crawl already")
             db.executescript(
                 f"begin; {definitions()} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
-                f" insert into meta values ('format', '{FORMAT}'); commit;"
+                f" insert into meta values ('format', '{FORMAT}'), ('{_MARK}', '{_NOW}'); commit;"
             )
             cls(db, place.url).set_meta(SETTINGS, settings)
         finally:
@@ -74,6 +80,20 @@ class PostgresStore(Store):
     def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         return self.db.stream(ask, values)
 
+    def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> int:
+        """Record visits, their versions and what the pages' rows should now say; return the first visit's number."""
+        if not self._takes_visits:
+            renew_counters(self.db)
+            self.db.executescript(ARRIVED)
+            self._takes_visits = True
+        first = take_visits(self.db, cycle, records, new_links)
+        self.judge_signals([(r.page, r.outcome) for r in records])
+        return first
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._takes_visits = False  # the table that takes them may have been made in what was undone
+
     def hold(self) -> None:
         """Be the one planner for as long as this connection lasts."""
         _lock(self.db, PLANNER, f"{self.path} is being crawled by another process")
@@ -88,16 +108,31 @@ def upgrade_in(place: StoreSettings) -> int:
             check_format(db)
         assert before is not None, "checked"
         if before == FORMAT:
+            db.execute(PostgresStore.begin_writing)
+            renew_counters(db)
+            db.execute("commit")
             return before
         if before > FORMAT or any(step not in STEPS for step in range(before, FORMAT)):
             newer = f"this recrawl reads format {FORMAT}; use a newer recrawl"
             oldest = f"stores in PostgreSQL from format {min(STEPS, default=FIRST_FORMAT)} on can be upgraded"
             raise StoreError(f"{place.url} has format {before}; {newer if before > FORMAT else oldest}")
         steps = " ".join(STEPS[step] for step in range(before, FORMAT))
-        db.executescript(f"begin; {steps} {TRIGGERS} update meta set value = '{FORMAT}' where key = 'format'; commit;")
+        db.executescript(f"begin; {steps} update meta set value = '{FORMAT}' where key = 'format';")
+        renew_counters(db)
+        db.execute("commit")
         return before
     finally:
         db.close()
+
+
+def renew_counters(db: PostgresDatabase) -> None:
+    """Give a store that an earlier recrawl made the indexes and triggers of this one, within a transaction."""
+    if db.execute("select value from meta where key = ?", (_MARK,)).fetchone() == (_NOW,):
+        return
+    made = re.sub("create index", "create index if not exists", INDEXES)
+    made = re.sub("create function", "create or replace function", made)
+    db.executescript(f"{made} {TRIGGERS}")
+    db.execute("insert or replace into meta values (?, ?)", (_MARK, _NOW))
 
 
 @contextmanager

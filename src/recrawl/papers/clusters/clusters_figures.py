@@ -96,6 +96,8 @@ def _zoom(axis: Any, values: list[float]) -> None:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if low > 0.5 * high:
         axis.set_ylim(max(0.0, low - 0.5 * (high - low) - 1e-3), high + 0.1 * (high - low) + 1e-3)
+    else:
+        axis.set_ylim(bottom=0.0)  # intervals of few seeds may reach below
 
 
 def _shades(policies: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import mean_of as mean
-from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.base import Finding, Verdict, verdict_of
 from recrawl.papers.clusters.clusters_protocol import CLS, ENOUGH, IDEAL, RIVALS, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import CRITICAL, paired_t, t_values
 from recrawl.papers.clusters.elbow import CrossValidation
@@ -42,15 +42,8 @@ def judged(question: str, claim: str, tests: Sequence[float], of: str = PLACES) 
     """Judge by t-values, one for each place: those beyond the critical value count."""
     known = [t for t in tests if not np.isnan(t)]
     better, worse = sum(t > CRITICAL for t in known), sum(t < -CRITICAL for t in known)
-    verdict: Verdict = "in part"
-    if better == worse == 0:
-        verdict = "too small to judge"
-    elif better == len(tests):
-        verdict = "yes"
-    elif not better:
-        verdict = "no"
     seen = f"significantly better at {better}, worse at {worse} of {len(tests)} {of}"
-    return Finding(question, claim, verdict, seen)
+    return Finding(question, claim, verdict_of(better, worse, len(tests)), seen)
 
 
 def alike(question: str, claim: str, tests: Sequence[float], of: str = PLACES) -> Finding:
@@ -106,7 +99,7 @@ def _rivals(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Fin
             tests = []
             for place in places:
                 best = max(CLS, key=lambda c: mean(getattr(experiment.runs[(*place, c)], what)))
-                tests.append(t_values(experiment, *place, best, rival, what)[1])
+                tests.append(_paired(experiment, place, best, rival, what))
             found.append(judged(HELP, f"the best of CLS has a higher {name} than {rival} (Fig. 4)", tests))
     return found
 
@@ -124,12 +117,12 @@ def _table3(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Fin
 def _weights(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
     """Fig. 4a: sad has the highest ChangeRatio. Fig. 4b: the three adaptive weights keep results equally fresh."""
     against = [
-        min((t_values(experiment, *place, "cls-sad", c, "change")[1] for c in CLS if c != "cls-sad"), default=np.nan)
+        min((_paired(experiment, place, "cls-sad", c, "change") for c in CLS if c != "cls-sad"), default=np.nan)
         for place in places
     ]
     adaptive = ("cls-sad", "cls-aad", "cls-gad")
     pairs = [(a, b) for at, a in enumerate(adaptive) for b in adaptive[at + 1 :]]
-    fresh = [t_values(experiment, *place, a, b, "fresh")[1] for place in places for a, b in pairs]
+    fresh = [_paired(experiment, place, a, b, "fresh") for place in places for a, b in pairs]
     return [
         judged(WEIGHT, "sad has the highest ChangeRatio of the four weights (Fig. 4a)", against),
         alike(WEIGHT, "sad, aad and gad do not differ in freshness@10 (Fig. 4b)", fresh, f"pairs at {PLACES}"),
@@ -161,12 +154,25 @@ def _early_and_late(experiment: ClustersExperiment) -> list[Finding]:
 
 
 def _pairs(a: FloatArray, b: FloatArray) -> float:
-    return paired_t(a[None, :], b[None, :])
+    return as_normal(paired_t(a[None, :], b[None, :]), len(a))
+
+
+def _paired(experiment: ClustersExperiment, place: Place, one: str, other: str, what: str) -> float:
+    """t of the pairs, by cycle for ChangeRatio and else by query, as a normal deviate."""
+    pairs = getattr(experiment.runs[(*place, one)], what).shape[-1]
+    return as_normal(t_values(experiment, *place, one, other, what)[1], pairs)
+
+
+def as_normal(t: float, pairs: int) -> float:
+    """The normal deviate that is as rare as a t of so many pairs: with few of them 1.96 is not rare enough for t."""
+    from scipy.special import ndtri, stdtr  # half a second to import
+
+    return t if np.isnan(t) or pairs < 2 else float(-ndtri(stdtr(pairs - 1, -t)))
 
 
 def _search(experiment: ClustersExperiment, places: Sequence[Place]) -> list[Finding]:
     others = [policy for policy in experiment.policies if policy != IDEAL]
-    tests = [min(t_values(experiment, *place, IDEAL, policy, "precision")[1] for policy in others) for place in places]
+    tests = [min(_paired(experiment, place, IDEAL, policy, "precision") for policy in others) for place in places]
     near = 0
     for place in places:
         values = {p: mean(experiment.runs[(*place, p)].precision) for p in (*RIVALS, *CLS, IDEAL)}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval, paired_test
-from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.base import Finding, Verdict, verdict_of
 from recrawl.papers.experts.experts_trials import DRAW, MULTIPLE, OWN, TrialOutcome
 
 SIZE, COUNT = "How much history is needed?", "How many experts?"
@@ -34,14 +34,8 @@ def _everywhere(claim: str, pairs: Sequence[tuple[FloatArray, FloatArray]]) -> F
     tests = [paired_test(100 * a, 100 * b) for a, b in pairs]
     better = sum(test.significant and test.difference > 0 for test in tests)
     worse = sum(test.significant and test.difference < 0 for test in tests)
-    verdict: Verdict = "in part"
-    if better == worse == 0:
-        verdict = "too small to judge"
-    elif better == len(tests):
-        verdict = "yes"
-    elif not better:
-        verdict = "no"
-    return Finding(SIZE, claim, verdict, f"significantly better at {better}, worse at {worse} of {len(tests)} sizes")
+    seen = f"significantly better at {better}, worse at {worse} of {len(tests)} sizes"
+    return Finding(SIZE, claim, verdict_of(better, worse, len(tests)), seen)
 
 
 def by_count(outcome: TrialOutcome) -> list[Finding]:

@@ -39,7 +39,7 @@ def figure2(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
 
 
 def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
-    """Groups of pages by week, with the flows between them; the group without new links is drawn at a tenth."""
+    """Groups of pages by week, with the flows between them; the group without new links is drawn small."""
     figure, axes = _panels(sheet, 3.8)
     for axis, where in axes:
         axis.set_title(f"{where} links", pad=20)
@@ -54,7 +54,9 @@ def figure3(sheet: Sheet, experiment: OutlinksExperiment) -> Figure:
             _bands(axis, week + 1, flow, edges[week], edges[week + 1])
         axis.set(xlabel="week", ylabel="pages")
         axis.set_xticks(np.arange(1, len(sizes) + 1))
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        axis.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize=6.5, handlelength=1, columnspacing=0.8
+        )
     return figure
 
 

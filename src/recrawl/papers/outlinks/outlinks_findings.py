@@ -164,7 +164,7 @@ def counted(question: str, claim: str, hits: int, most: int, names: Sequence[str
     if not names:
         return Finding(question, claim, SMALL, "no feature matters")
     verdict: Verdict = "yes" if hits >= most else "in part" if hits else "no"
-    return Finding(question, claim, verdict, f"{hits} of {most}; first are {', '.join(names[:3])}")
+    return Finding(question, claim, verdict, f"{min(hits, most)} of {most}; first are {', '.join(names[:3])}")
 
 
 def _targets(experiment: OutlinksExperiment, where: str) -> list[Finding]:

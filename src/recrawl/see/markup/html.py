@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-import numpy as np
-
 from recrawl.see.markup.links import Link, LinkColumns, read_links
 from recrawl.see.markup.scan import BASE, LINK, META, Scanned, scan
 from recrawl.urls.url import Base, normalise
@@ -20,6 +18,7 @@ _REFRESH = re.compile(
 )
 _HEAD_BYTES = 8_192
 _MAX_FEEDS = 16
+_MOST_QS = 50  # that are looked at one by one
 _MAX_META_CHARS = 2_000
 _SHELL_WORDS, _SHELL_CHARS = 50, 65_536
 _SHELL_ID = re.compile(r"id\s*+=\s*+[\"']?(?:root|app|main-app|__n|___g|svelte|ember)")
@@ -102,11 +101,25 @@ def _may_be_shell(text: str) -> bool:
 
 def quick_refresh(body: bytes, url: str) -> Refresh | None:
     """Find a meta refresh in a body's first bytes, at almost no cost where there is none."""
-    folded = np.frombuffer(body, dtype=np.uint8, count=min(len(body), _HEAD_BYTES)) | 32  # small letters, and more
-    if b"refresh" not in folded.tobytes():
+    if not _names_equivalent(body) or b"refresh" not in body[:_HEAD_BYTES].lower():
         return None
     head = scan(body[:_HEAD_BYTES].decode("utf-8", "replace").encode()).head_tags()
     return _metas(head, _base_of(head, url), url)[1]
+
+
+def _names_equivalent(body: bytes) -> bool:
+    """Whether the first bytes may hold `http-equiv`: its q is a rare letter, and one letter is found at once."""
+    for letter in (b"q", b"Q"):
+        at = body.find(letter, 0, _HEAD_BYTES)
+        for _ in range(_MOST_QS):
+            if at < 0:
+                break
+            if body[at - 6 if at > 6 else 0 : at + 4].lower() == b"http-equiv":
+                return True
+            at = body.find(letter, at + 1, _HEAD_BYTES)
+        else:
+            return True  # there is more to look at: the slow way
+    return False
 
 
 def _base_of(head: list[HeadTag], url: str) -> str:
@@ -125,11 +138,18 @@ def _relations(head: list[HeadTag], base: str) -> tuple[str | None, tuple[str, .
             continue
         relations = rel.lower().split()
         if "canonical" in relations and canonical is None:
-            canonical = normalise(href, Base(base))
+            canonical = base if _is_itself(href, base) else normalise(href, Base(base))
         elif "alternate" in relations and kind.lower().endswith(("rss+xml", "atom+xml")):
             url = normalise(href, Base(base))
             feeds += [url] if url and len(feeds) < _MAX_FEEDS else []
     return canonical, tuple(feeds)
+
+
+def _is_itself(href: str, base: str) -> bool:
+    """Whether a link is the address of its page (in normal form), whole or from the root: most canonical ones are."""
+    if href.startswith("/") and not href.startswith("//") and base.endswith(href):
+        return base.count("/", 0, len(base) - len(href)) == 2  # those after the scheme
+    return href == base
 
 
 def _metas(head: list[HeadTag], base: str, url: str) -> tuple[tuple[tuple[str, str], ...], Refresh | None]:

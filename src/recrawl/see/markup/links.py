@@ -148,10 +148,9 @@ def _folder(address: str) -> _Folder:
 
 def _resolve(target: bytes, base: str, folder: _Folder) -> Place:
     """Return a link's address and host, and keep them for the folder's other pages; _NOWHERE if it is no page."""
-    place = _looked_up(target, base, folder.origin)
-    if len(place[0]) > MAX_URL_CHARS:
-        place = _NOWHERE
-    if len(folder.resolved) < _MAX_RESOLVED and target[:1] in _SAME_IN_FOLDER:
+    absolute = target.startswith(_ABSOLUTE)
+    place = _absolute(target) if absolute else _looked_up(target, base, folder.origin)
+    if len(folder.resolved) < _MAX_RESOLVED and (absolute or target[:1] in _SAME_IN_FOLDER):
         folder.resolved[target] = place
     return place
 
@@ -159,8 +158,6 @@ def _resolve(target: bytes, base: str, folder: _Folder) -> Place:
 def _looked_up(target: bytes, base: str, origin: str) -> Place:
     if target.startswith(_NO_PAGE):
         return _NOWHERE
-    if target.startswith(_ABSOLUTE):
-        return _absolute(target)
     if target.startswith(b"/"):
         return _rooted(target, origin)
     return _parsed(target, Base(base))
@@ -183,7 +180,7 @@ def _parsed(target: bytes, base: Base | None) -> Place:
     if url is None:
         return _NOWHERE
     url = without_session(url)
-    return url, host_of(url)
+    return (url, host_of(url)) if len(url) <= MAX_URL_CHARS else _NOWHERE
 
 
 def _anchor(raw_text: bytes, start: int, end: int) -> str:

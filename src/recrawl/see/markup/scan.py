@@ -16,6 +16,7 @@ import numpy.typing as npt
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, kernel, nth
 from recrawl.see.markup import tags
+from recrawl.see.markup.copied_text import copy_text
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.tags import (
     ASIDE,
@@ -55,7 +56,6 @@ _SHORTEST_LINK = len("<a href=x>")
 META, LINK, BASE = 0, 1, 2
 _SCRIPTS, _SCRIPT_BYTES, _CAPPED, _WORDS, _TEXT_BYTES, _ANCHORS, _HEAD_TAGS, _SPANS = range(8)
 _TITLE, _TITLE_END, _H1, _H1_END, _IMAGES, _TABLES = range(8, 14)
-_SPACE = np.array([c in b" \t\n\f\r" for c in range(256)], dtype=np.int64)  # calls no kernel: imports stay quick
 
 
 class Scanned(NamedTuple):
@@ -207,7 +207,7 @@ def _scan(
     undrawn = False  # no drawing is closed from here on
     i, t = 0, 1
     while i < n:
-        i, t, found = _copy_text(source, i, text, t)
+        i, t, found = copy_text(source, i, text, t)
         words += found
         if i == n:
             break
@@ -295,24 +295,6 @@ def _scan(
         _trim(text, anchors, k)
     counts[_WORDS], counts[_TEXT_BYTES], counts[_ANCHORS] = words, t, links
     counts[_HEAD_TAGS], counts[_SPANS] = heads, parts
-
-
-@borrowing
-def _copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
-    """Copy text up to the next tag, white space collapsed; return both positions and the number of words begun.
-
-    The steps are the same for every byte: a branch at the end of each word would cost more than they do.
-    """
-    n, words = len(source), 0
-    spaced = np.int64(text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10)
-    while i < n and source[nth(i)] != 60:
-        space = _SPACE[source[nth(i)]]
-        text[nth(t)] = np.uint8(32) if space else source[nth(i)]
-        t += 1 - (space & spaced)
-        words += spaced & ~space
-        spaced = space
-        i += 1
-    return i, t, words
 
 
 @borrowing

@@ -37,34 +37,91 @@ def link_texts(
 ) -> tuple[int, int, int, int]:
     """Write the addresses of the distinct targets, their anchors, and what is left to do; return how many targets.
 
-    Then how much was written of each of the three. Addresses and anchors are joined by line feeds. `lengths` are those
-    of the page's folder and of each folder above it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or
+    Plain targets are distinct as addresses: `/a/b.html` and `b.html` may be one page's. Then how much was written of
+    each of the three. Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of
+    each folder above it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or
     HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be read there, in
     `source` or, for anchors, in `raw_text`.
     """
     found = distinct(source, links)
-    n, highest = found.shape[1], len(lengths) - 1
-    u, a, m = 0, 0, 0
-    for k in range(n):
+    highest, table = len(lengths) - 1, _table(found.shape[1] if _differ(found) else 0)
+    begins = np.empty(found.shape[1], dtype=np.int32)
+    n, u, a, m = 0, 0, 0, 0
+    for k in range(found.shape[1]):
         row, sort = links[found[0, k]], found[3, k]
+        begins[n] = u
         if sort == PARSED:
-            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, k, found[1, k], found[2, k]
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, n, found[1, k], found[2, k]
             m += 1
         else:
             u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
             u = _copy(source, found[1, k], found[2, k], urls, u)
+            if len(table) and _is_known(urls, begins, n, u, table):
+                u = begins[n]
+                continue
         if row[6]:
             a = _copy(raw_text, row[4], row[5], anchors, a)
         else:
-            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_TIDYING, k, row[4], row[5]
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_TIDYING, n, row[4], row[5]
             m += 1
         if row[3] > 0:
-            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = HAS_RELATION, k, row[2], row[3]
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = HAS_RELATION, n, row[2], row[3]
             m += 1
         urls[u], anchors[a] = 10, 10
         u += 1
         a += 1
+        n += 1
     return n, max(u - 1, 0), max(a - 1, 0), m
+
+
+@borrowing
+def _differ(found: Rows) -> bool:
+    """Whether plain targets are written in several ways: only then two of them can be the same address."""
+    first = PARSED
+    for k in range(found.shape[1]):
+        sort = found[3, k]
+        if sort != PARSED:
+            if first != PARSED and sort != first:
+                return True
+            first = sort
+    return False
+
+
+@borrowing
+def _is_known(urls: ByteArray, begins: Rows, n: int, end: int, table: Rows) -> bool:
+    """Whether the address that was just written is one of those before it, as far as a few probes show."""
+    start = int(begins[n])
+    value = np.uint64(end - start)
+    for i in range(max(start, end - 8), end):  # sites differ in the beginning, pages of a site in the end
+        value = (value ^ np.uint64(urls[nth(i)])) * FNV_PRIME
+    slot = np.int64(value >> np.uint64(20)) & (len(table) - 1)
+    for _ in range(_PROBES):
+        known = int(table[slot])
+        if known < 0:
+            table[slot] = n
+            return False
+        if _is_same_line(urls, int(begins[known]), start, end):
+            return True
+        slot = (slot + 1) & (len(table) - 1)
+    return False
+
+
+@borrowing
+def _is_same_line(urls: ByteArray, a: int, b: int, b_end: int) -> bool:
+    """Whether the line that begins at `a` is what stands from `b` to `b_end`; a line feed is in no address."""
+    while b < b_end and urls[nth(a)] == urls[nth(b)]:
+        a += 1
+        b += 1
+    return b == b_end and urls[nth(a)] == 10
+
+
+@kernel
+def _table(targets: int) -> Rows:
+    """Return a hash table for so many targets, empty."""
+    slots = 16 if targets else 0
+    while slots < 2 * targets:
+        slots *= 2
+    return np.full(slots, -1, dtype=np.int32)
 
 
 @borrowing
@@ -81,10 +138,8 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
 
     The sort is how many folders up a plain target leads (its start is then after the `../`), ROOTED or PARSED.
     """
-    slots = 16
-    while slots < 2 * len(hrefs):
-        slots *= 2
-    table = np.full(slots, -1, dtype=np.int32)
+    table = _table(max(1, len(hrefs)))
+    slots = len(table)
     out, count = np.empty((4, len(hrefs)), dtype=np.int32), 0
     for row in range(len(hrefs)):
         start, end = hrefs[row, 0], hrefs[row, 1]

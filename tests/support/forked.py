@@ -1,0 +1,77 @@
+"""Processes that are forked from one that has imported everything: imports are most of what a short run costs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import subprocess
+import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, TextIO
+
+from recrawl import clock
+from recrawl.cli import main
+
+# There is one such server per test process, so it imports what all the tests fork from it.
+IMPORTED = (
+    *("support.killed_process", "support.fleet_ordeal", "support.scrapy_project", "recrawl.scrapy"),
+    *("recrawl.serve.application", "recrawl.serve.serving", "recrawl.fleet.planning", "distributed"),
+)
+
+
+def forkserver() -> Any:
+    """Return the context whose processes start from the one that has imported everything."""
+    here = str(Path(__file__).parents[1])
+    if here not in os.environ.get("PYTHONPATH", "").split(os.pathsep):  # the server does not take over sys.path
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(list(IMPORTED))
+    return context
+
+
+class ForkedVerb:
+    """`recrawl WORDS` in a process of its own; what it prints to standard error can be read."""
+
+    def __init__(self, *words: str, day: Path | None = None) -> None:
+        """Start it; the file `day` holds its day, if given."""
+        context = forkserver()
+        reading, writing = context.Pipe(duplex=False)
+        self._process = context.Process(target=_run, args=(dict(os.environ), os.getcwd(), words, day, writing))
+        self._process.start()
+        writing.close()
+        self.stderr: TextIO = os.fdopen(os.dup(reading.fileno()))
+        reading.close()
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal, if the process still runs."""
+        if self._process.is_alive():
+            os.kill(self._process.pid, number)
+
+    def terminate(self) -> None:
+        """Ask it to end."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """End it the hard way."""
+        self._process.kill()
+
+    def wait(self, timeout_s: float) -> int:
+        """Wait for its end; return the exit code."""
+        self._process.join(timeout_s)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("recrawl", timeout_s)
+        return int(self._process.exitcode)
+
+
+def _run(environment: dict[str, str], folder: str, words: tuple[str, ...], day: Path | None, err: Connection) -> None:
+    """Run the command."""
+    os.dup2(err.fileno(), 2)
+    err.close()
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    sys.argv = ["recrawl", *words]
+    if day is not None:
+        clock.SystemClock.now = lambda self: float(day.read_text())  # type: ignore[method-assign]
+    sys.exit(main(list(words)))
