@@ -1,10 +1,11 @@
 """What a found change is worth: how much fresher or younger the copy will be because of the visit.
 
-Freshness: a page visited every t cycles is stale for c(t) = integral over (0, t) of 1 - exp(-r s) ds per visit; to
-visit it a little sooner gains t c'(t) - c(t) per visit given up; visiting the pages with the largest gain equalises it over
-all of them, which is optimal for independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with the
-multiplier as the threshold). Age: a visit t cycles after the last one makes the copy younger; over the next t cycles
-by the integral of a(t + u) - a(u), where a(s) = s - (1 - exp(-r s)) / r is the expected age s cycles after a visit.
+Freshness: a page visited every t cycles is stale for c(t) = integral over (0, t) of 1 - exp(-r s) ds per visit. To
+visit it a little sooner gains t c'(t) - c(t) per visit given up; taking the pages with the largest gain equalises it
+over all of them, which is optimal for independent pages under a budget (the argument of Cho & Garcia-Molina 2003, with
+the multiplier as the threshold). Age: a visit t cycles after the last one makes the copy younger; over the next t
+cycles by the integral of a(t + u) - a(u), where a(s) = s - (1 - exp(-r s)) / r is the expected age s cycles after a
+visit.
 
     freshness   (1 - (1 + r t) exp(-r t)) / r
     age         t^2 - ((1 - exp(-r t)) / r)^2
