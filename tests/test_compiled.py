@@ -94,6 +94,15 @@ def test_without_a_place_to_write_kernels_still_run(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.nbi"))
 
 
+def test_on_a_full_disk_kernels_still_run(tmp_path: Path) -> None:
+    """Where machine code cannot be written to its end, the kernel has been compiled and runs."""
+    write_package(tmp_path, step=1)
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000)); "
+    assert ask(tmp_path, tmp_path / "cache", full + ASK) == [3, 0]
+    assert ask(tmp_path, tmp_path / "cache") == [3, 0]
+    assert ask(tmp_path, tmp_path / "cache") == [3, 1]
+
+
 def test_old_machine_code_is_deleted(tmp_path: Path) -> None:
     """Folders that no process used for a month go, those in use stay."""
     write_package(tmp_path, step=1)

@@ -64,6 +64,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         dispatcher = numba.njit(cache=kept, nogil=True, no_cfunc_wrapper=True, **options)(function)
     dispatcher.get_call_template = partial(_call_template, dispatcher.get_call_template)
     dispatcher.compile = partial(_with_room, dispatcher.compile)
+    dispatcher._cache.save_overload = partial(_save, dispatcher._cache.save_overload)
     return dispatcher
 
 
@@ -85,6 +86,12 @@ def _call_template(of_types: Callable[..., Any], arguments: tuple[Any, ...], nam
     """
     plain = tuple(map(numba.types.unliteral, arguments))
     return of_types(plain, {name: numba.types.unliteral(value) for name, value in named.items()})
+
+
+def _save(save: Callable[..., None], *arguments: Any) -> None:
+    """Write machine code; where the disk is full, it is compiled anew by the next process."""
+    with contextlib.suppress(OSError):
+        save(*arguments)
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:

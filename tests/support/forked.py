@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TextIO
@@ -70,6 +71,7 @@ def _run(environment: dict[str, str], folder: str, words: tuple[str, ...], day: 
     err.close()
     os.environ.clear()
     os.environ.update(environment)
+    time.tzset()
     os.chdir(folder)
     sys.argv = ["recrawl", *words]
     if day is not None:
