@@ -14,7 +14,7 @@ from recrawl.columns import BoolArray, FloatArray
 from recrawl.errors import InputError
 from recrawl.policies.learned.calibration import Calibration, sigmoid
 from recrawl.policies.learned.explain import causes_of, next_visit, words
-from recrawl.policies.learned.gains import AHEAD, gains, gains_by_chance
+from recrawl.policies.learned.gains import gains, gains_by_chance
 from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.objectives import parse_objective
 from recrawl.policies.learned.page_history import RATES
@@ -23,22 +23,21 @@ from recrawl.policies.learned.prior import FITTED
 ONE = np.ones(1)
 
 
-def index(objective: str, p: float, t: float, links: float = 1.0, ahead: float = AHEAD) -> float:
+def index(objective: str, p: float, t: float, links: float = 1.0) -> float:
     """Return the index of one page of which nothing but the chance of a change is known."""
-    gains = gains_by_chance(np.array([p]), np.array([t]), ahead)
+    gains = gains_by_chance(np.array([p]), np.array([t]))
     return float(parse_objective(objective).index(np.array([p]), np.array([links]), gains)[0])
 
 
 def test_objectives_by_hand() -> None:
-    """With p = 1/2 and t = 2 the rate r is ln 2 / 2, and in the next 4 cycles 3/4 of such pages change again.
+    """With x = ln 2, p = 1/2: freshness gains (1 - (1 + ln 2) / 2) / r, and t = 2 makes r = ln 2 / 2.
 
-    So a found change gains (3/4) / r fresh cycles; the age that a visit takes off in as long as the page has waited is
-    t^2 - (1/2)^2 / r^2.
+    The age that a visit takes off in as long as the page has waited is t^2 - (1/2)^2 / r^2.
     """
     r = math.log(2.0) / 2.0
     assert index("changes", 0.5, 2.0) == 0.5
     assert index("links", 0.5, 2.0, links=3.0) == 3.0
-    assert math.isclose(index("freshness", 0.5, 2.0, ahead=4.0), 0.5 * 0.75 / r)
+    assert math.isclose(index("freshness", 0.5, 2.0), (1.0 - (1.0 + math.log(2.0)) / 2.0) / r)
     assert math.isclose(index("age", 0.5, 2.0), 4.0 - 0.25 / r**2)
     assert math.isclose(index("changes+0.1*links", 0.5, 2.0, links=3.0), 0.8)
 
@@ -53,16 +52,15 @@ def test_balanced_lies_between_changes_and_freshness() -> None:
     assert index("balanced", 0.0, 5.0) == 0.0
 
 
-@given(st.floats(0.01, 5.0), st.floats(0.5, 50.0), st.floats(1.0, 26.0))
-def test_gains_are_the_integrals_they_stand_for(rate: float, t: float, ahead: float) -> None:
-    """Freshness: what is stale less often in the next cycles; age: how much younger the copy is, for as long as t."""
+@given(st.floats(0.01, 5.0), st.floats(0.5, 50.0))
+def test_gains_are_the_integrals_they_stand_for(rate: float, t: float) -> None:
+    """Freshness: of s a'(s), a(s) the chance of being stale; age: how much younger the copy is, for as long as t."""
     p = -math.expm1(-rate * t)
     if p > 1.0 - 1e-9:  # beyond that the rate cannot be told from the chance
         return
-    u = np.linspace(0.0, ahead, 20_001)
-    fresher = np.trapezoid(np.exp(-rate * u) - np.exp(-rate * (t + u)), u)
-    assert math.isclose(index("freshness", p, t, ahead=ahead), fresher, rel_tol=1e-3)
     u = np.linspace(0.0, t, 20_001)
+    fresher = np.trapezoid(u * rate * np.exp(-rate * u), u)
+    assert math.isclose(index("freshness", p, t), fresher, rel_tol=1e-3)
     younger = np.trapezoid(t - (np.exp(-rate * u) - np.exp(-rate * (t + u))) / rate, u)
     assert math.isclose(index("age", p, t), younger, rel_tol=1e-3, abs_tol=1e-6)
 
@@ -78,12 +76,12 @@ def test_gains_under_a_posterior_by_hand() -> None:
     tilts, log_means = np.repeat(log_weights, 2, axis=0), np.array([0.0, 1.0])
     likelihood = np.zeros((2, len(RATES)), dtype=np.float32)
     likelihood[1] = np.log(-np.expm1(-RATES))
-    t, ahead, rates = 3.0, 10.0, RATES[[slow, fast]]
-    found = gains(np.arange(2), np.full(2, t), ahead, np.ones(2), FITTED, tilts, log_means, likelihood)
+    t, rates = 3.0, RATES[[slow, fast]]
+    found = gains(np.arange(2), np.full(2, t), np.ones(2), FITTED, tilts, log_means, likelihood)
     stale = -np.expm1(-rates * t)
     for page, weight in enumerate((np.ones(2), -np.expm1(-rates))):
         chance = weight @ stale
-        assert found[page, 0] == pytest.approx(weight @ (stale * -np.expm1(-rates * ahead) / rates) / chance, rel=1e-5)
+        assert found[page, 0] == pytest.approx(weight @ (stale / rates - t * np.exp(-rates * t)) / chance, rel=1e-5)
         assert found[page, 1] == pytest.approx(weight @ (t**2 - (stale / rates) ** 2) / chance, rel=1e-5)
     assert found[1, 0] < found[0, 0]
 

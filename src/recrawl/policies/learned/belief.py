@@ -125,10 +125,10 @@ class Belief:
         """Return the new links that a visit to each page, t cycles after its last, is expected to find."""
         return self.links.paces(pages, self.places, self.history, self.cycle) * t
 
-    def gains_of(self, pages: PageIds, t: FloatArray, ahead: float) -> FloatArray:
+    def gains_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
         """Return what a change of each page is worth in freshness and in age, t cycles after its last visit."""
         surroundings = self.prior.surroundings(pages, self.places, self.evidence, self.cycle)
-        return np.asarray(gains(pages, t, ahead, *surroundings, self.history.likelihood))
+        return np.asarray(gains(pages, t, *surroundings, self.history.likelihood))
 
     def causes(self, page: int) -> tuple[float, float, tuple[Cause, ...]]:
         """Return the chance of a page with a copy, the same without the learnt part, and the causes."""

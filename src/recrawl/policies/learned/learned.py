@@ -25,7 +25,6 @@ from recrawl.policies.learned.belief import FEATURES, Belief
 from recrawl.policies.learned.explain import FAR, Explanation, next_visit
 from recrawl.policies.learned.floor import Floor
 from recrawl.policies.learned.follow import neighbours, surprises
-from recrawl.policies.learned.gains import AHEAD
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
@@ -105,14 +104,10 @@ class Learned(Named):
             pages = self._candidates(pages)
         self.belief.fill_chances(pages, self._score)
         if self.objective.needs_gains:
-            self._gains[pages] = self.belief.gains_of(pages, self._waited(pages), self._ahead(len(self._gains)))
+            self._gains[pages] = self.belief.gains_of(pages, self._waited(pages))
 
     def _waited(self, pages: PageIds) -> FloatArray:
         return np.maximum(self.belief.cycle - self.belief.history.last[pages], 1).astype(np.float64)
-
-    def _ahead(self, pages: int) -> float:
-        """Return for how many cycles a visit matters: until each of so many pages has had one, but not for ever."""
-        return min(pages / max(self._budget, 1), AHEAD)
 
     def _candidates(self, pages: PageIds) -> PageIds:
         keep = np.zeros(len(pages), dtype=np.bool_)
@@ -239,7 +234,7 @@ class Learned(Named):
         ahead = waited + np.arange(FAR, dtype=np.float64)
         pace = np.log1p(-min(chance, 1.0 - 1e-12)) / max(waited, 1)
         t, same = np.maximum(ahead, 1.0), np.full(len(ahead), page)
-        gains = self.belief.gains_of(same, t, self._ahead(len(past.first)))
+        gains = self.belief.gains_of(same, t)
         index = self._worth(-np.expm1(pace * ahead), t, same, gains) * weight
         due = next_visit(index, self._threshold, waited, self.wait)
         return Explanation(page, float(index[0]), chance, prior, causes, due, self.notes)
