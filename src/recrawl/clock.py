@@ -7,7 +7,6 @@ back, so politeness is measured with it alone. Code that needs either takes a `C
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Protocol
 
@@ -40,4 +39,6 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Wait; other work goes on meanwhile."""
+        import asyncio  # here, since verbs that only tell the time need no event loop
+
         await asyncio.sleep(max(0.0, seconds))

@@ -25,8 +25,10 @@ def days_of(span: str | float) -> float:
     unit = next((unit for unit in _BY_LENGTH if text.lower().endswith(unit)), "")
     days = _number(text[: len(text) - len(unit)], text, "a span of time such as 30min, 1h, 1d or 2w")
     days *= UNIT_DAYS.get(unit, 1.0)
-    if not 0 < days <= MAX_DAYS:
+    if not days > 0:
         raise InputError(f"{text!r} is not a positive span of time such as 30min, 1h, 1d or 2w")
+    if days > MAX_DAYS:
+        raise InputError(f"{text!r} is longer than the {MAX_DAYS:,.0f} days that a span may have")
     return days
 
 
