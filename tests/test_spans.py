@@ -43,7 +43,7 @@ def test_shares_and_budgets() -> None:
      (share_of, "1.1", "not a share"), (share_of, "101%", "not a share"), (share_of, "%", "not a number"),
      (budget_of, "0%", "above 0%"), (budget_of, "2.5", "whole number"), (budget_of, "0", "whole number"),
      (budget_of, "inf", "not a finite number"), (budget_of, "1e23", "more than the"), (budget_of, "x", "not a number"),
-     (bytes_of, "10XB", "not a size"), (days_of, "1e300d", "not a positive span")],
+     (bytes_of, "10XB", "not a size"), (days_of, "1e300d", "longer than the 1,000,000 days")],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line(read: object, text: str, said: str) -> None:
     """The message quotes the word and says what is wrong with it."""
