@@ -38,8 +38,6 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.synthetic.synthesis import synthesize
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
-if not DATA.is_dir():
-    DATA = Path("/work/shared/data")
 FOLDS = 4
 FOLD_SEED = 17
 PLANS = {"weekly": (7.0, 0.05, 364.0), "daily": (1.0, 0.01, 57.0)}  # days of a cycle, budget, days in all
