@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import lightgbm
@@ -86,11 +87,13 @@ def test_a_model_comes_back_from_its_file(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_base_model_are_refused_in_one_line(tmp_path: Path) -> None:
-    """A missing file, garbage, another archive, and a model of other features."""
+    """Missing, garbage, another archive, other features, trees that lead nowhere or in circles."""
     (tmp_path / "garbage.npz").write_bytes(b"PK\x03\x04 nothing")
     np.savez(tmp_path / "other.npz", x=np.zeros(3))
     stump().save(tmp_path / "features.npz")
-    for name in ("missing.npz", "garbage.npz", "other.npz", "features.npz"):
+    replace(stump(), children=np.array([[~0, 1], [~1, ~9]], dtype=np.int32)).save(tmp_path / "leaf.npz")
+    replace(stump(), children=np.array([[~0, 1], [~1, 0]], dtype=np.int32)).save(tmp_path / "circle.npz")
+    for name in ("missing.npz", "garbage.npz", "other.npz", "features.npz", "leaf.npz", "circle.npz"):
         with pytest.raises(InputError) as error:
             make_policy(f"learned(base={tmp_path / name})", Setting())
         assert "base model" in str(error.value)

@@ -93,7 +93,12 @@ def _read(path: Path) -> BaseModel:
         raise InputError(f"cannot read the base model {path}: {error.strerror or error}") from None
     except (ValueError, KeyError, EOFError, BadZipFile):
         raise InputError(f"{path} is no base model: make one with `python -m benchmarks.pretrain`") from None
-    return BaseModel(names=tuple(str(name) for name in parts.pop("names")), **parts)
+    model = BaseModel(names=tuple(str(name) for name in parts.pop("names")), **parts)
+    try:
+        _ = model.forest  # made here, so that trees that cannot be scored are refused before a crawl begins
+    except (ValueError, IndexError, RecursionError) as error:
+        raise InputError(f"the trees of the base model {path} cannot be used: {error}") from None
+    return model
 
 
 def from_booster(booster: lightgbm.Booster, names: tuple[str, ...]) -> BaseModel:
