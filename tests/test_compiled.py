@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.compiled import KEPT_DAYS, digest, kernel, ufunc
@@ -143,6 +144,29 @@ def test_kernels_and_ufuncs_compute() -> None:
 
     assert total(np.arange(4.0)) == 6.0
     assert half(np.array([1.0, 4.0])).tolist() == [0.5, 2.0]
+
+
+def test_the_same_division_is_compiled_by_the_options_of_each_kernel() -> None:
+    """What numba found out about `a // b` for one kernel does not hold for one with other options."""
+
+    @kernel
+    def checked(a: int, b: int) -> int:
+        return a // b
+
+    @kernel(error_model="numpy")
+    def unchecked(a: int, b: int) -> int:
+        return a // b
+
+    @kernel
+    def again(a: int, b: int) -> int:
+        return a // b + unchecked(a, b)
+
+    assert checked(7, 2) == unchecked(7, 2) == 3
+    assert again(7, 2) == 6
+    assert unchecked(7, 0) == 0
+    for division in (checked, again):
+        with pytest.raises(ZeroDivisionError):
+            division(7, 0)
 
 
 def _forget() -> None:
