@@ -13,6 +13,7 @@ import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.compiled import KEPT_DAYS, digest, kernel, ufunc
+from support import forked
 
 CALLEE = """from recrawl.compiled import kernel
 from tiny.constants import STEP
@@ -28,6 +29,7 @@ from tiny.callee import raised
 def twice(x):
     return raised(raised(x))
 """
+NO_BYTECODE = "import sys; sys.dont_write_bytecode = True; "  # sources of one size and second are taken for the same
 ASK = "from tiny.caller import twice; print(twice(1), sum(twice.stats.cache_hits.values()))"
 
 
@@ -43,8 +45,8 @@ def write_package(root: Path, step: int) -> None:
 def ask(root: Path, cache: Path, said: str = ASK) -> list[int]:
     """What `twice(1)` is in a new process, and whether its machine code was there already."""
     path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    settings = os.environ | {"RECRAWL_CACHE": str(cache), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", said], env=settings, capture_output=True, text=True, check=True)
+    done = forked.python("-c", NO_BYTECODE + said, RECRAWL_CACHE=str(cache), PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
     return [int(word) for word in done.stdout.split()]
 
 
