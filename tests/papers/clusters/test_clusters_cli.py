@@ -26,6 +26,7 @@ def test_all_parts_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     for word in ("clusters at the elbow", "fewest pages", "freshness@10", "vs sls", "the paper says"):
         assert word in shown
+    assert "over all pages of the live web that answer a query (--relevant web)" in shown
     names = {f"figure{i}.{kind}" for i in range(1, 5) for kind in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == names | {"results.json", "report.html"}
     held = json.loads((out / "results.json").read_text())

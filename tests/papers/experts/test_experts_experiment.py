@@ -36,7 +36,9 @@ def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert 0 < found["accuracy"]["3D multiple"]["mean"] <= 1
     assert found["judged_pages"] > 0
     assert {"report.html", "figures6-7.png", "figures6-7.svg"} <= {path.name for path in out.iterdir()}
-    assert "cross-correlation" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "cross-correlation" in told
+    assert "Features look back l = 1 steps and predict sigma = 1 ahead" in told
     assert main(words) == 2  # there already
     assert main([*words[:6], "hourly"]) == 2
     assert "unknown steps" in capsys.readouterr().err
