@@ -17,12 +17,14 @@ from support.small_recordings import following_pages, write
 
 
 def test_the_crawl_of_fig_8() -> None:
-    """Every way to choose crawls the same pages, and the table and findings name them all."""
+    """Every way to choose crawls the same pages, the table and findings name them all; five pages are too few."""
     found = run_crawls(Recording.from_arrays(following_pages()), {"all": np.arange(5)}, CrawlSetting(20.0, repeats=2))
     table = crawl_table("all", found["all"])
     assert len(table.rows) == 8
     assert "5 pages" in table.note
-    assert len(crawl_findings("all", found["all"])) == 6
+    claims = crawl_findings("all", found["all"])
+    assert len(claims) == 6
+    assert all(claim.verdict == "too small to judge" and "only 5 pages" in claim.evidence for claim in claims)
 
 
 def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
