@@ -84,6 +84,7 @@ def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert "GP4C All" in shown
+    assert "their weights run over visits; the depth limit of crossover is of the trees that it makes." in shown
     names = {path.name for path in out.iterdir()}
     assert {"report.html", "results.json", "figure3.svg", "figure6.png", "all-ndcg-5.json"} <= names
     held = json.loads((out / "results.json").read_text())

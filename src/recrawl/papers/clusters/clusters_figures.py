@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from recrawl.evaluate.statistics import interval
 from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import budget_word
@@ -76,7 +75,7 @@ def figure4(sheet: Sheet, experiment: ClustersExperiment) -> Figure:
         bars = grouped(axis, [budget_word(budget) for budget in budgets], drawn, colours)
         for policy, made in zip(policies, bars, strict=True):
             runs = [experiment.runs[cycle, budget, policy] for budget in budgets]
-            half = np.nan_to_num([interval(run.seeds[what]).half if what in run.seeds else np.nan for run in runs])
+            half = np.nan_to_num([run.half(what) for run in runs])
             x = [bar.get_x() + bar.get_width() / 2 for bar in made]
             axis.errorbar(x, drawn[policy], half, fmt="none", ecolor=MUTED, elinewidth=0.8)
         for b, top in enumerate(at(IDEAL)):
@@ -122,7 +121,7 @@ PLOTS = {
     ),
     "figure4": Plot(
         figure4,
-        "All policies by cycle length and budget, with 95% intervals over the seeds; dashed: all fresh. Axes that "
-        "do not begin at 0 say so.",
+        "All policies by cycle length and budget, with 95% intervals over the seeds (of one seed: over its cycles or "
+        "queries); dashed: all fresh. Axes that do not begin at 0 say so.",
     ),
 }
