@@ -335,7 +335,7 @@ def test_a_store_of_another_version(
     set_format(url, 3)
     assert "recrawl upgrade" in one_line(["status", "-C", folder], capsys)
     assert "from format 4 on" in one_line(["upgrade", "-C", folder], capsys)
-    monkeypatch.setitem(store_pg_schema.STEPS, 3, "alter table pages add column extra bigint;")
+    monkeypatch.setitem(store_pg_schema.STEPS, 3, AS_IN_FORMAT_4)
     assert main(["upgrade", "-C", folder]) == 0
     assert main(["status", "-C", folder]) == 0
 
@@ -360,6 +360,13 @@ def greet_as(listens: socket.socket, version: bytes) -> None:
             return
         client.recv(1_000)
         client.sendall(b"R\0\0\0\x08\0\0\0\0S" + (len(said) + 4).to_bytes(4, "big") + said + b"Z\0\0\0\x05I")
+
+
+AS_IN_FORMAT_4 = """
+alter table pages add column extra bigint;
+alter table first_links drop column targets;
+alter table first_links alter column links type text using '';
+"""
 
 
 def set_format(url: str, number: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from recrawl.errors import StoreError
 from recrawl.live.postgres.store_connection import PostgresDatabase
-from recrawl.live.storeschema import FORMAT
+
+FORMAT = 5  # of the tables in PostgreSQL, which began with 4
 
 
 def check_format(db: PostgresDatabase) -> None:
