@@ -1,0 +1,49 @@
+"""Answers that wait to be read: those that come while the event loop does other work are read together."""
+
+from __future__ import annotations
+
+import asyncio
+
+from recrawl.live.answer_reader import Answered, AnswerReader
+from recrawl.live.recorder import Recorder
+
+PIECE = 32  # answers read together: a few milliseconds, and their bodies fit into a processor's cache
+MOST_WAITING = 512  # then hosts are not asked for more until some were read
+
+
+class ReadingQueue:
+    """Reads answers and hands them to the recorder; what it meets is raised by `read`."""
+
+    def __init__(self, answers: AnswerReader, recorder: Recorder) -> None:
+        self.answers = answers
+        self.recorder = recorder
+        self._waiting: list[Answered] = []
+        self._some = asyncio.Event()
+        self._ending = False
+
+    def add(self, answer: Answered) -> None:
+        """Let a small answer be read soon."""
+        self._waiting.append(answer)
+        self._some.set()
+
+    async def room(self) -> None:
+        """Wait while too many answers do."""
+        while len(self._waiting) > MOST_WAITING:
+            await asyncio.sleep(0)
+
+    def end(self) -> None:
+        """Let `read` return once nothing waits any more."""
+        self._ending = True
+        self._some.set()
+
+    async def read(self) -> None:
+        """Read what comes, until `end`."""
+        self._ending = False
+        while not self._ending or self._waiting:
+            await self._some.wait()
+            self._some.clear()
+            while self._waiting:
+                piece, self._waiting = self._waiting[:PIECE], self._waiting[PIECE:]
+                for arrived in await self.answers.read_small(piece):
+                    await self.recorder.prepare(arrived.record)
+                    self.recorder.add(arrived)
