@@ -7,7 +7,8 @@ import asyncio
 from recrawl.live.answer_reader import Answered, AnswerReader
 from recrawl.live.recorder import Recorder
 
-PIECE = 32  # answers read together: a few milliseconds, and their bodies fit into a processor's cache
+PIECE = 32  # answers read together: their bodies fit into a processor's cache
+PIECE_BYTES = 160_000  # of their bodies: other work waits for up to three pieces, also of pages that are slow to read
 MOST_WAITING = 512  # then hosts are not asked for more until some were read
 
 
@@ -43,7 +44,18 @@ class ReadingQueue:
             await self._some.wait()
             self._some.clear()
             while self._waiting:
-                piece, self._waiting = self._waiting[:PIECE], self._waiting[PIECE:]
-                for arrived in await self.answers.read_small(piece):
+                for arrived in await self.answers.read_small(self._next_piece()):
                     await self.recorder.prepare(arrived.record)
                     self.recorder.add(arrived)
+                await asyncio.sleep(0)  # hosts are asked between two pieces
+
+    def _next_piece(self) -> list[Answered]:
+        """Take the answers that are read next."""
+        count = total = 0
+        for answer in self._waiting[:PIECE]:
+            total += len(answer.result.body)
+            if count and total > PIECE_BYTES:
+                break
+            count += 1
+        piece, self._waiting = self._waiting[:count], self._waiting[count:]
+        return piece
