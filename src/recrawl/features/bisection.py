@@ -58,7 +58,8 @@ def bisect(
 
     `refine` passes move pages between all clusters afterwards: a better criterion, but no tree of cuts any more.
     """
-    key = hashlib.blake2b(np.ascontiguousarray(vectors), key=repr((vectors.shape, k, seed, trials, refine)).encode())
+    made_of = repr((vectors.shape, vectors.dtype, k, seed, trials, refine))
+    key = hashlib.blake2b(np.ascontiguousarray(vectors).data, key=hashlib.blake2b(made_of.encode()).digest())
     found = _kept.pop(key.digest(), None)
     if found is None:
         tree = Tree(vectors, seed, trials)

@@ -87,10 +87,10 @@ def _walk(
     ends, leads = np.flatnonzero(out == 0), np.flatnonzero(out > 0)  # pages without links, and with some
     for _ in range(max_rounds):
         stuck = 0.0
-        for page in ends:
-            stuck += rank[page]
-        for page in leads:
-            share[page] = rank[page] / out[page]
+        for end in ends:
+            stuck += rank[end]
+        for lead in leads:
+            share[lead] = rank[lead] / out[lead]
         moved = 0.0
         total = 0.0
         link = first[0]

@@ -110,7 +110,7 @@ def _tuned(
         options[learner] = choices[0]
         if len(choices) > 1 and len(split.develop) >= 4 * protocol.folds:
             rows, wanted = table[split.develop], target[split.develop]
-            key = learner, repeat, hashlib.blake2b(rows).digest(), wanted.dtype.str, wanted.tobytes()
+            key = learner, repeat, hashlib.blake2b(rows.data).digest(), wanted.dtype.str, wanted.tobytes()
             found = ground.shelf.settings.get(key) or cross_validate(
                 learner, rows, wanted, choices, score, protocol.folds, repeat
             )
