@@ -9,6 +9,7 @@ python -m benchmarks.fleet uploads [35]     workers are killed around their uplo
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
@@ -41,6 +42,7 @@ from recrawl.live.fleet.store_fleet import FleetTables, tasks_from
 from recrawl.live.packed_links import LinkLookup, PackedLinks
 from recrawl.live.postgres.store_postgres import PostgresStore
 from recrawl.live.recorder import Recorder
+from recrawl.live.session import COLLECT_AFTER
 from recrawl.live.site_settings import SiteSettings
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
@@ -237,6 +239,8 @@ def _as_planned(folder: Path, postgres: LocalServer, found: int) -> None:
     lanes = FleetLanes(fleet, recorder, standing, lambda host: SiteSettings(), asyncio.Event())
     lanes.begin(1)
     registrable_domain("a.example")  # reads its list once
+    gc.freeze()  # as a session does
+    gc.set_threshold(*COLLECT_AFTER)
     lanes.add((page, f"s{page % SITES}.example") for page in range(PAGES))
     server_s, own_s, began = _server_cpu_s(postgres), time.process_time(), time.monotonic()
     asyncio.run(_until_all_are_in(lanes))

@@ -42,7 +42,7 @@ class PackedLinks:
     def _texts(self) -> list[str]:
         return _texts(self.packed)
 
-    @cached_property
+    @property
     def urls(self) -> Sequence[str]:
         """The targets."""
         return self._texts[0].split("\n") if self.total else []
@@ -83,12 +83,12 @@ class LinkLookup:
         missing = np.flatnonzero(self._pages < 0)
         missing = missing[outside.find(self._hashes[missing]) < 0]
         found: list[list[str]] = [[] for _ in self._links]
-        if not len(missing):
-            return found
-        owners = np.searchsorted(self._ends, missing, side="right")
-        starts = self._ends - [each.total for each in self._links]
-        for owner, place in zip(owners.tolist(), (missing - starts[owners]).tolist(), strict=True):
-            found[owner].append(self._links[owner].urls[place])
+        last = 0
+        for owner, (end, cut) in enumerate(zip(self._ends.tolist(), np.searchsorted(missing, self._ends), strict=True)):
+            if cut > last:
+                urls, start = self._links[owner].urls, end - self._links[owner].total
+                found[owner] = [urls[place - start] for place in missing[last:cut].tolist()]
+                last = cut
         return found
 
     def settle(self) -> None:

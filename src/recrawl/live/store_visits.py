@@ -158,11 +158,12 @@ class StoredVisits(StoredSignals, StoredContents):
                 counts.append((seen.links.total_internal, seen.links.total - seen.links.total_internal))
                 continue
             before, shown = self._links_of(seen), seen.links
-            links = zip(shown.urls, shown.target_pages(pages), shown.internal, shown.anchors, strict=True)
+            urls = shown.urls
+            links = zip(urls, shown.target_pages(pages), shown.internal, shown.anchors, strict=True)
             added = [link for link in links if not before.get(link[0], False)]
             fresh += [(seen.page, *link, seen.at) for link in added]
             if before:
-                there_now = set(shown.urls)
+                there_now = set(urls)
                 lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in there_now]
             internal = sum([link[2] for link in added])
             counts.append((internal, len(added) - internal))
