@@ -26,9 +26,13 @@ class ReadingQueue:
         self._waiting.append(answer)
         self._some.set()
 
+    def is_full(self) -> bool:
+        """Whether so many answers wait that no more should be asked for."""
+        return len(self._waiting) > MOST_WAITING
+
     async def room(self) -> None:
-        """Wait while too many answers do."""
-        while len(self._waiting) > MOST_WAITING:
+        """Wait until the queue is not full."""
+        while self.is_full():
             await asyncio.sleep(0)
 
     def end(self) -> None:
@@ -45,5 +49,4 @@ class ReadingQueue:
             while self._waiting:
                 piece, self._waiting = self._waiting[:PIECE], self._waiting[PIECE:]
                 for arrived in await self.answers.read_small(piece):
-                    await self.recorder.prepare(arrived.record)
-                    self.recorder.add(arrived)
+                    await self.recorder.take_in(arrived)
