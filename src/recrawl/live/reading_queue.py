@@ -27,9 +27,13 @@ class ReadingQueue:
         self._waiting.append(answer)
         self._some.set()
 
+    def is_full(self) -> bool:
+        """Whether so many answers wait that no more should be asked for."""
+        return len(self._waiting) > MOST_WAITING
+
     async def room(self) -> None:
-        """Wait while too many answers do."""
-        while len(self._waiting) > MOST_WAITING:
+        """Wait until the queue is not full."""
+        while self.is_full():
             await asyncio.sleep(0)
 
     def end(self) -> None:
@@ -45,8 +49,7 @@ class ReadingQueue:
             self._some.clear()
             while self._waiting:
                 for arrived in await self.answers.read_small(self._next_piece()):
-                    await self.recorder.prepare(arrived.record)
-                    self.recorder.add(arrived)
+                    await self.recorder.take_in(arrived)
                 await asyncio.sleep(0)  # hosts are asked between two pieces
 
     def _next_piece(self) -> list[Answered]:

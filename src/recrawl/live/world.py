@@ -237,12 +237,11 @@ class LiveWorld:
         result = await self.fetcher.fetch(Request(copy.url, validators))
         if self.standing.turned_away(page, result):
             self.lanes.released.append(page)
-            return None
+            return
         self.standing.note_visit(page, result)
         if self.answers.is_small(result):
             self.queue.add(Answered(copy, result, validators))
-            return await self.queue.room()
-        arrived = await self.answers.read(copy, result, validators)
-        await self.recorder.prepare(arrived.record)
-        self.recorder.add(arrived)
-        return None
+            if self.queue.is_full():
+                await self.queue.room()
+            return
+        await self.recorder.take_in(await self.answers.read(copy, result, validators))
