@@ -13,7 +13,8 @@ from typing import Any
 from numba.core.targetconfig import ConfigStack
 from numba.core.types.functions import BaseFunction
 
-_ask = BaseFunction.get_call_type
+_functions: Any = BaseFunction
+_ask: Any = _functions.get_call_type
 _answers: dict[Any, tuple[Any, Any]] = {}
 _kept: list[Any] = []  # function types that answers are kept for: while they live, nothing else has their address
 _options: list[Any] = []  # the different sets of options that kernels were compiled with
@@ -23,7 +24,7 @@ _last: tuple[Any, int] = (None, -1)
 def remember() -> None:
     """Have numba look here first, if it works inside as the version that this was written for."""
     if list(inspect.signature(_ask).parameters) == ["self", "context", "args", "kws"]:
-        BaseFunction.get_call_type = _call_type
+        _functions.get_call_type = _call_type
 
 
 def _call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
