@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.results import DATA, ROOT
-from recrawl.evaluate.statistics import interval
 
 Block = dict[str, Any]
 
@@ -108,16 +107,16 @@ def clusters(found: dict[str, Any]) -> list[Block]:
     heads = [f"{cycle:g} d, {budget:.1%}" for cycle, budget in places]
     blocks: list[Block] = []
     for measure, key in (("ChangeRatio", "change"), ("freshness@10", "fresh"), ("MAP@10", "precision")):
-        rows = [[p, *(over_seeds(runs[(*place, p)], measure, key) for place in places)] for p in policies]
+        rows = [[p, *(with_width(runs[(*place, p)], measure, key) for place in places)] for p in policies]
         blocks.append(table([measure, *heads], rows))
+    blocks.append({"text": f"After ±: 95% interval over the {found['protocol']['intervals over']}."})
     return [*blocks, *_units(found), *_feature_sets(found), *_t_values(found), findings(found["findings"])]
 
 
-def over_seeds(run: dict[str, Any], measure: str, key: str) -> str:
-    """A mean, and the half-width of its 95% interval over the seeds where there are several."""
-    seeds = np.array(run["by seed"].get(key, []), dtype=np.float64)
-    half = interval(seeds).half if len(seeds) > 1 else float("nan")
-    return three(run[measure]) if np.isnan(half) else f"{three(run[measure])} ± {half:.3f}"
+def with_width(run: dict[str, Any], measure: str, key: str) -> str:
+    """A mean, and the half-width of its 95% interval where there is one."""
+    half = run["half-widths"][key]
+    return three(run[measure]) if half is None else f"{three(run[measure])} ± {half:.3f}"
 
 
 def _units(found: dict[str, Any]) -> list[Block]:

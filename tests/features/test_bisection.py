@@ -52,6 +52,19 @@ def test_pages_that_are_alike_are_one_cluster() -> None:
     assert len(bisect(np.repeat(np.eye(2), 20, axis=0), 8)) == 2
 
 
+def test_a_clustering_that_is_kept_is_of_these_very_rows() -> None:
+    """The same rows give the same clusters again; other rows, numbers or seeds never those of the rows before."""
+    rows = np.random.default_rng(4).normal(size=(60, 5)).astype(np.float32)
+    first, again = bisect(rows, 4, seed=1), bisect(rows.copy(), 4, seed=1)
+    assert (first.label.tolist(), first.value) == (again.label.tolist(), again.value)
+    assert len(bisect(rows, 5, seed=1)) == 5
+    moved = rows.copy()
+    moved[:30] = -moved[:30]
+    made = Tree(moved, 1)
+    assert len(list(made.cuts(4))) == 3
+    assert bisect(moved, 4, seed=1).label.tolist() == made.clusters().label.tolist() != first.label.tolist()
+
+
 def test_nothing_to_cluster_is_said() -> None:
     """No rows, no clusters, no number: an input error each."""
     for rows, k in ((np.empty((0, 3)), 2), (np.eye(2), 0), (np.array([[np.nan, 1.0]]), 1)):

@@ -43,6 +43,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "the paper says" in shown
+    assert "The classifier reads all words (--vocabulary all); the 2 best strategies" in shown
     results = json.loads((out / "results.json").read_text())
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]

@@ -7,11 +7,13 @@ With unit vectors x, clusters S_r and their sums D_r the criterion (I2; Tan et a
 The cluster whose best cut gains most is cut next (Zhao & Karypis 2004). A cut begins with two pages that differ, tried
 on a sample; then all pages go to the nearer of the two centres until few move, and at last single pages move while
 that makes |D_1| + |D_2| larger. Pages that are all alike are never cut, so no cluster is empty, and there may be fewer
-clusters than asked for. The same rows in the same order with the same seed give the same clusters.
+clusters than asked for. The same rows in the same order with the same seed give the same clusters, so the last few
+clusterings are kept: the crawls of a comparison begin with the same pages.
 """
 
 from __future__ import annotations
 
+import hashlib
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,6 +32,7 @@ Vectors = npt.NDArray[np.float32]
 SAMPLE = 2_000  # pages on which beginnings of a cut are tried
 MOVING = 0.002  # pages go to the nearer centre until fewer than this share of them move
 CHUNK = 65_536  # pages that are compared with all centres at a time
+KEPT = 8  # clusterings
 
 
 @dataclass(frozen=True)
@@ -55,10 +58,22 @@ def bisect(
 
     `refine` passes move pages between all clusters afterwards: a better criterion, but no tree of cuts any more.
     """
-    tree = Tree(vectors, seed, trials)
-    for _ in tree.cuts(k):
-        pass
-    return tree.clusters(refine)
+    made_of = repr((vectors.shape, vectors.dtype, k, seed, trials, refine))
+    key = hashlib.blake2b(np.ascontiguousarray(vectors).data, key=hashlib.blake2b(made_of.encode()).digest())
+    found = _kept.pop(key.digest(), None)
+    if found is None:
+        tree = Tree(vectors, seed, trials)
+        for _ in tree.cuts(k):
+            pass
+        found = tree.clusters(refine)
+        found.label.flags.writeable = found.centres.flags.writeable = False
+    _kept[key.digest()] = found
+    if len(_kept) > KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    return found
+
+
+_kept: dict[bytes, Clusters] = {}  # by a digest of what they were made of, the one asked for last at the end
 
 
 class Tree:

@@ -83,21 +83,22 @@ def _walk(
 ) -> FloatArray:
     size = len(start)
     rank = start.copy()
-    share = np.empty(size)
+    share = np.zeros(size)
+    ends, leads = np.flatnonzero(out == 0), np.flatnonzero(out > 0)  # pages without links, and with some
     for _ in range(max_rounds):
         stuck = 0.0
-        for page in range(size):
-            if out[page] > 0:
-                share[page] = rank[page] / out[page]
-            else:
-                share[page] = 0.0
-                stuck += rank[page]
+        for end in ends:
+            stuck += rank[end]
+        for lead in leads:
+            share[lead] = rank[lead] / out[lead]
         moved = 0.0
         total = 0.0
+        link = first[0]
         for page in range(size):
             came = 0.0
-            for link in range(first[page], first[page + 1]):
+            while link < first[page + 1]:
                 came += share[source[link]]
+                link += 1
             now = damping * (came + stuck * start[page]) + (1.0 - damping) * start[page]
             moved += abs(now - rank[page])
             total += now

@@ -118,14 +118,17 @@ class Recorder:
         if len(self._arrived) >= self.group:
             self.record()
 
-    async def prepare(self, record: VisitRecord) -> None:
+    async def take_in(self, arrived: Arrived) -> None:
+        """Do the same with a visit that may have many links, as `prepare` does."""
+        if arrived.record.links is not None and len(arrived.record.links.urls) > PIECE:
+            await self.prepare(arrived.record.links.urls)
+        self.add(arrived)
+
+    async def prepare(self, urls: Sequence[str]) -> None:
         """Look at the links of a visit that has many in pieces, between which the event loop serves other hosts.
 
         Their scope and templates are kept until the visit is recorded; what arrived before is recorded first, apart.
         """
-        urls = () if record.links is None else record.links.urls
-        if len(urls) <= PIECE:
-            return
         for start in range(0, len(urls), PIECE):
             for url in urls[start : start + PIECE]:
                 if url not in self._known:
@@ -148,7 +151,7 @@ class Recorder:
             return
         records = [self.compared(each.record, self._place_of(each)) for each in arrived]
         self.bodies.sync()
-        with self.store.transaction():
+        with self.store.group():
             pages, discovered = self._pages_of(records)
             new_links = self.store.set_links(records, pages)
             for i, record in enumerate(records):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recrawl.cli import main
 from recrawl.papers.clusters.clusters_findings import alike, as_normal, judged
-from recrawl.papers.clusters.clusters_protocol import ClustersProtocol
+from recrawl.papers.clusters.clusters_protocol import ClusterCrawl, ClustersProtocol
 from recrawl.recording.recording import Recording
 from support.real_recordings import THREE_SITES
 
@@ -23,6 +26,7 @@ def test_all_parts_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str
     shown = capsys.readouterr().out
     for word in ("clusters at the elbow", "fewest pages", "freshness@10", "vs sls", "the paper says"):
         assert word in shown
+    assert "over all pages of the live web that answer a query (--relevant web)" in shown
     names = {f"figure{i}.{kind}" for i in range(1, 5) for kind in ("png", "svg")}
     assert {path.name for path in out.iterdir()} == names | {"results.json", "report.html"}
     held = json.loads((out / "results.json").read_text())
@@ -79,6 +83,18 @@ def test_every_claim_of_the_paper_is_judged(tmp_path: Path) -> None:
     by_claim = {finding["claim"]: finding for finding in held}
     unit = by_claim["a cluster is a larger unit than a site (Table 2)"]
     assert unit["verdict"] == "no"  # 150 pages in 5 clusters, and on 3 sites
+
+
+def test_a_single_seed_has_intervals_over_cycles_and_queries() -> None:
+    """Of three cycles and two queries by hand; of several seeds the interval is over them, and `ideal` has none."""
+    change, found = np.array([0.1, 0.2, 0.3]), np.array([[0.2, 0.6], [0.4, 0.8], [0.3, np.nan]])
+    one = {what: np.array([0.5]) for what in ("change", "fresh", "precision")}
+    run = ClusterCrawl("cls-sad", change, found, found, seeds=one)
+    assert run.half("change") == pytest.approx(4.3027 * 0.1 / math.sqrt(3), rel=1e-4)
+    assert run.half("fresh") == pytest.approx(12.7062 * np.std([0.3, 0.7], ddof=1) / math.sqrt(2), rel=1e-4)
+    several = replace(run, seeds={"change": np.array([0.2, 0.4])})
+    assert several.half("change") == pytest.approx(12.7062 * np.std([0.2, 0.4], ddof=1) / math.sqrt(2), rel=1e-4)
+    assert math.isnan(replace(run, seeds={}).half("fresh"))
 
 
 def test_clusters_are_in_proportion_to_the_papers() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from recrawl.errors import InputError
 from recrawl.papers.experts.dynamics import dynamics_of
-from recrawl.papers.experts.expert_selection import Movement, by_content, by_links
+from recrawl.papers.experts.expert_selection import LEAST, Movement, by_content, by_links
 from recrawl.papers.experts.snapshots import Snapshots, bags_of
 from reference.expert_search import exhaustive, reached
 
@@ -39,6 +39,15 @@ def test_experts_move_the_same_words_earlier() -> None:
     assert movement.nearest(2, 3, "dtw").experts.tolist() == []
     with pytest.raises(InputError, match="cross-correlation or dtw"):
         movement.nearest(0, 3, "graph")
+
+
+def test_warping_keeps_the_nearest_whatever_the_sign() -> None:
+    """A page whose word goes when the other's comes is farther than a constant, and still the nearest by warping."""
+    texts = [f"page{page} is about things " + "news " * (3 * count) for page in (0, 1) for count in (0, 1)]
+    version = np.array([[0] * 6 + [1] * 6, [3] * 6 + [2] * 6], dtype=np.int32)
+    movement = Movement(dynamics_of(Snapshots(np.arange(2), 1.0, bags_of(texts), version), 0, 11))
+    choice = movement.nearest(0, 3, "dtw")
+    assert (choice.experts.tolist(), choice.weight.tolist()) == ([1], [LEAST])
 
 
 @settings(max_examples=30)

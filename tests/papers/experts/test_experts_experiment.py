@@ -17,12 +17,14 @@ from support.small_recordings import following_pages, write
 
 
 def test_the_crawl_of_fig_8() -> None:
-    """Every way to choose crawls the same pages, and the table and findings name them all."""
+    """Every way to choose crawls the same pages, the table and findings name them all; five pages are too few."""
     found = run_crawls(Recording.from_arrays(following_pages()), {"all": np.arange(5)}, CrawlSetting(20.0, repeats=2))
     table = crawl_table("all", found["all"])
     assert len(table.rows) == 8
     assert "5 pages" in table.note
-    assert len(crawl_findings("all", found["all"])) == 6
+    claims = crawl_findings("all", found["all"])
+    assert len(claims) == 6
+    assert all(claim.verdict == "too small to judge" and "only 5 pages" in claim.evidence for claim in claims)
 
 
 def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -36,7 +38,9 @@ def test_the_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert 0 < found["accuracy"]["3D multiple"]["mean"] <= 1
     assert found["judged_pages"] > 0
     assert {"report.html", "figures6-7.png", "figures6-7.svg"} <= {path.name for path in out.iterdir()}
-    assert "cross-correlation" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "cross-correlation" in told
+    assert "Features look back l = 1 steps and predict sigma = 1 ahead" in told
     assert main(words) == 2  # there already
     assert main([*words[:6], "hourly"]) == 2
     assert "unknown steps" in capsys.readouterr().err

@@ -84,6 +84,7 @@ def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.Ca
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert "GP4C All" in shown
+    assert "their weights run over visits; the depth limit of crossover is of the trees that it makes." in shown
     names = {path.name for path in out.iterdir()}
     assert {"report.html", "results.json", "figure3.svg", "figure6.png", "all-ndcg-5.json"} <= names
     held = json.loads((out / "results.json").read_text())
@@ -94,10 +95,8 @@ def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.Ca
 
 def test_quick_is_quick(web: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--quick overrides population and generations."""
-    assert (
-        main(["experiment", "gp4c", str(web), "--quick", "--cycles", "9,9,9", "--budget", "10%", "--sets", "basic"])
-        == 0
-    )
+    words = "--quick --cycles 5,5,5 --budget 10% --sets basic --folds 3 --split 1,1"
+    assert main(["experiment", "gp4c", str(web), *words.split()]) == 0
     assert "2 seeds x 12 generations of 60" in capsys.readouterr().out
 
 

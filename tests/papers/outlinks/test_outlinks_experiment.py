@@ -92,14 +92,18 @@ def test_pages_without_text_can_be_studied() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One command writes the page, the figures and the numbers; results are not replaced unasked."""
-    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost", "--out"]
+    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost"]
+    words += ["--repeats", "1", "--out"]
     assert main([*words, str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out
     assert "NNL-ET LBLA" in told
+    assert "Learners see TrustRank alone, which starts from the page of highest PageRank of all sites" in told
+    assert "of related pages is over the weeks before the predicted one." in told
     assert "LBLA is not worse than all features for NNL" in told
     held = json.loads((tmp_path / "out" / "results.json").read_text())
     assert set(held["rankings"]) == {"internal", "external"}
     assert held["history"]["internal"]["history 8"]["recall"] is not None
+    assert {"ranks": "trust", "related_rate": "past", "trusted_sites": []}.items() <= held["protocol"].items()
     claims = {(finding["links"], finding["claim"]): finding for finding in held["findings"]}
     for shown in ("Table 2", "Fig 3", "Fig 4", "Fig 5", "Fig 8", "Fig 11", "Fig 12", "Fig 13", "Fig 14", "Fig 15"):
         assert any(shown in claim for _, claim in claims), shown
@@ -115,7 +119,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_digits_do_not_depend_on_threads_or_processes(capsys: pytest.CaptureFixture[str]) -> None:
     """Two threads for every library, or two processes: the same bytes as with one of each."""
-    words = f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 1 --no-ngboost --json".split()
+    line = f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 1 --no-ngboost --json"
+    words = [*line.split(), "--pages", "150"]
     results = []
     for threads, jobs in ((1, 1), (2, 1), (1, 2)):
         with threadpool_limits(threads):

@@ -198,6 +198,18 @@ def test_a_site_with_one_page() -> None:
     assert np.isnan(rows[0, names.index("related: internal link change rate")])
 
 
+def test_trust_starts_from_the_sites_that_are_named() -> None:
+    """With all sites every home page has trust; with one named, only what its pages lead to; others are refused."""
+    made = tables(21.0, [[8.0]] * 4, site=[0, 0, 1, 1], links=[(0, 0.0, 1), (2, 0.0, 3)])
+    made["sites"]["repo"] = np.array(["one", "two"], dtype=object)
+    web = Recording.from_arrays(made)
+    assert (Crawls(web, WEEKS).trust(0) > 0).sum() == 2  # the page of highest PageRank of each site
+    named = Crawls(web, WEEKS, trusted_sites=(web.site_names[1],)).trust(0)
+    assert (named > 0).tolist() == [False, False, False, True]
+    with pytest.raises(InputError, match="no site is called 'three'"):
+        Crawls(web, WEEKS, trusted_sites=("three",)).trust(0)
+
+
 # -- what could be seen -----------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from recrawl.columns import FloatArray, IntArray, PageIds
 from recrawl.evaluate.search.queries import Query
@@ -73,7 +74,8 @@ def search(index: Index, queries: Sequence[Query], copies: IndexedCopies, top: i
     """Answer every query with at most `top` pages; a query that no copy holds a word of has no hits."""
     words = sorted({word for query in queries for word in query.words})
     weights = {word: _weigh(*index.postings(word), copies) for word in words}
-    return [_answer(query, weights, copies, top) for query in queries]
+    board = np.zeros(len(copies.tie)), np.zeros(len(copies.tie), dtype=np.int32)
+    return [_answer(query, weights, copies, top, board) for query in queries]
 
 
 def _weigh(pages: PageIds, counts: IntArray, copies: IndexedCopies) -> tuple[PageIds, FloatArray]:
@@ -82,18 +84,35 @@ def _weigh(pages: PageIds, counts: IntArray, copies: IndexedCopies) -> tuple[Pag
     return pages, np.sqrt(counts) * (idf * idf) / np.sqrt(np.maximum(copies.length[pages], 1.0))
 
 
-def _answer(query: Query, weights: dict[int, tuple[PageIds, FloatArray]], copies: IndexedCopies, top: int) -> Hits:
-    total, there = np.zeros(len(copies.tie)), np.zeros(len(copies.tie), dtype=np.int64)
+def _answer(
+    query: Query,
+    weights: dict[int, tuple[PageIds, FloatArray]],
+    copies: IndexedCopies,
+    top: int,
+    board: tuple[FloatArray, npt.NDArray[np.int32]],
+) -> Hits:
+    """Answer a query; `board` has a score and a count for every page, all 0, and is left so."""
+    total, there = board
     for word in sorted(query.words):  # in a fixed order: sums of floats depend on it
         pages, weight = weights[word]
         total[pages] += weight
         there[pages] += 1
     found = np.flatnonzero(there)
-    matched = there[found]
+    matched = there[found].astype(np.int64)
     content = total[found] * matched / max(len(query.words), 1)
+    total[found], there[found] = 0.0, 0
     score = ALPHA * _of_largest(content) + BETA * _of_largest(copies.rank[found])
-    order = np.lexsort((copies.tie[found], -score))[:top]
+    first = _highest(score, top)
+    order = first[np.lexsort((copies.tie[found[first]], -score[first]))[:top]]
     return Hits(found[order], matched[order])
+
+
+def _highest(score: FloatArray, top: int) -> IntArray:
+    """Places of the `top` highest scores, and of all that equal the last of them."""
+    if len(score) <= top:
+        return np.arange(len(score))
+    last = np.partition(score, len(score) - top)[len(score) - top] if top else np.inf
+    return np.flatnonzero(score >= last)
 
 
 def _of_largest(values: FloatArray) -> FloatArray:

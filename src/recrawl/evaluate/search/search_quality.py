@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import BoolArray, FloatArray, IntArray
+from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds
 from recrawl.errors import InputError
 from recrawl.evaluate.measures.measure import Measure, measures
 from recrawl.evaluate.measures.view import CycleView
@@ -39,6 +39,7 @@ from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
 
 Relevant = Literal["web", "results"]
+MOMENTS = 64  # of the live web that are kept: those of a year of weekly cycles
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class SearchQuality:
 class _Live:
     """The live web at a moment."""
 
-    answers: list[npt.NDArray[np.int64]]  # of every query: the pages that hold all its words
+    answers: list[npt.NDArray[np.int64]]  # of every query: the pages that hold all its words, ascending
     seen: IntArray
     alive: BoolArray
 
@@ -81,7 +82,7 @@ class Searcher:
         self.words: IntArray = np.array(asked, dtype=np.int64)
         self.held = wordings(recording, self.words)
         self._tie = np.argsort(np.argsort(mix(recording.page_ids, 0)))
-        self._live: tuple[float, _Live] | None = None
+        self._live: dict[float, _Live] = {}  # the last moments that were asked for
         self._index = Index()
         self._indexed = np.zeros(len(self.held.page), dtype=np.bool_)  # the entries of `held` that are in the index
         self._seen = recording.change_start[:-1].copy()  # of the copies that are searched
@@ -121,10 +122,12 @@ class Searcher:
         self._indexed = there
 
     def live(self, at: float) -> _Live:
-        """Return the live web at a moment; the last one is kept, as all policies ask for the same."""
-        if self._live is None or self._live[0] != at:
-            self._live = (at, self._read_live(at))
-        return self._live[1]
+        """Return the live web at a moment; the last ones are kept, as all policies ask for the same."""
+        if at not in self._live:
+            if len(self._live) == MOMENTS:
+                self._live.pop(next(iter(self._live)))
+            self._live[at] = self._read_live(at)
+        return self._live[at]
 
     def _read_live(self, at: float) -> _Live:
         recording = self.recording
@@ -139,7 +142,7 @@ class Searcher:
         answers = []
         for query in self.queries:
             sets = [by_word[int(np.searchsorted(self.words, bucket))] for bucket in query.words]
-            both = sets[0] if sets else np.empty(0, dtype=np.int64)
+            both = np.unique(sets[0]) if sets else np.empty(0, dtype=np.int64)
             for other in sets[1:]:
                 both = np.intersect1d(both, other)
             answers.append(both)
@@ -155,7 +158,7 @@ class Searcher:
     ) -> tuple[float, float, int, int, int, int]:
         """Return freshness, average precision, and the counts of results, promises, lucky and embarrassing ones."""
         promised = hits.matched == len(query.words)
-        given = np.isin(hits.pages, live.answers[number])
+        given = _among(hits.pages, live.answers[number])
         good = promised & given
         old = stale[hits.pages]
         fresh = float(1.0 - old.mean()) if len(hits.pages) else np.nan
@@ -165,6 +168,14 @@ class Searcher:
         share = np.cumsum(good) / np.arange(1, len(good) + 1)
         precision = float((share * good).sum() / most) if most else np.nan
         return fresh, precision, len(good), int(promised.sum()), int((good & old).sum()), int((promised & ~given).sum())
+
+
+def _among(pages: PageIds, ascending: PageIds) -> BoolArray:
+    """Whether each page is among the others, which ascend; a test of ten pages must not sort thousands."""
+    if not len(ascending):
+        return np.zeros(len(pages), dtype=np.bool_)
+    at = np.minimum(np.searchsorted(ascending, pages), len(ascending) - 1)
+    return np.asarray(ascending[at] == pages)
 
 
 _searchers: WeakKeyDictionary[Recording, Searcher] = WeakKeyDictionary()

@@ -91,6 +91,12 @@ class PostgresStore(Store):
     def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         return self.db.stream(ask, values)
 
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A transaction of a few visits."""
+        with self.transaction():
+            yield
+
     def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> int:
         """Record visits, their versions and what the pages' rows should now say; return the first visit's number."""
         if not self._takes_visits:

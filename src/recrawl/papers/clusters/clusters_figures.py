@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from recrawl.evaluate.statistics import interval
 from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, WAITING, ClustersExperiment
 from recrawl.papers.clusters.clusters_tables import budget_word
@@ -74,15 +73,17 @@ def figure4(sheet: Sheet, experiment: ClustersExperiment) -> Figure:
 
         drawn = {policy: at(policy) for policy in policies}
         bars = grouped(axis, [budget_word(budget) for budget in budgets], drawn, colours)
+        ends = at(IDEAL)
         for policy, made in zip(policies, bars, strict=True):
             runs = [experiment.runs[cycle, budget, policy] for budget in budgets]
-            half = np.nan_to_num([interval(run.seeds[what]).half if what in run.seeds else np.nan for run in runs])
+            half = np.nan_to_num([run.half(what) for run in runs])
             x = [bar.get_x() + bar.get_width() / 2 for bar in made]
             axis.errorbar(x, drawn[policy], half, fmt="none", ecolor=MUTED, elinewidth=0.8)
+            ends += [value + sign * wide for value, wide in zip(drawn[policy], half, strict=True) for sign in (-1, 1)]
         for b, top in enumerate(at(IDEAL)):
             if not np.isnan(top):
                 axis.plot([b - 0.45, b + 0.45], [top, top], color=MUTED, linestyle="--", linewidth=1.2)
-        _zoom(axis, [value for policy in experiment.policies for value in at(policy)])
+        _zoom(axis, ends)
         axis.set_title(f"{title}, cycles of {cycle:g} d")
     sheet.legend(figure, axes[0], len(policies))
     return figure
@@ -92,7 +93,7 @@ _MEASURES = (("change", "ChangeRatio"), ("fresh", "freshness@10"), ("precision",
 
 
 def _zoom(axis: Any, values: list[float]) -> None:
-    """Cut the axis where all values are high: what differs is at the top."""
+    """Cut the axis where all values, with their intervals, are high: what differs is at the top."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     if low > 0.5 * high:
         axis.set_ylim(max(0.0, low - 0.5 * (high - low) - 1e-3), high + 0.1 * (high - low) + 1e-3)
@@ -122,7 +123,7 @@ PLOTS = {
     ),
     "figure4": Plot(
         figure4,
-        "All policies by cycle length and budget, with 95% intervals over the seeds; dashed: all fresh. Axes that "
-        "do not begin at 0 say so.",
+        "All policies by cycle length and budget, with 95% intervals over the seeds (of one seed: over its cycles or "
+        "queries); dashed: all fresh. Axes that do not begin at 0 say so.",
     ),
 }

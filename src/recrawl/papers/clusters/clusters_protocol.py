@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from recrawl.columns import FloatArray, IntArray
 from recrawl.errors import InputError
 from recrawl.evaluate.search.queries import Query
 from recrawl.evaluate.search.search_quality import Relevant
+from recrawl.evaluate.statistics import interval, mean_of
 from recrawl.papers.clusters.elbow import CrossValidation
 from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
@@ -78,6 +81,11 @@ class ClustersProtocol:
         return Plan(cycle_days, budget, self.warmup, seed=self.seed + repeat)
 
     @property
+    def spread(self) -> str:
+        """What the intervals of Fig 4 are over."""
+        return "seeds" if self.repeats > 1 else "cycles (ChangeRatio) and over the queries, of one seed"
+
+    @property
     def middle(self) -> float:
         """The cycle length of Fig. 2."""
         return sorted(self.cycles)[len(self.cycles) // 2]
@@ -105,6 +113,14 @@ class ClusterCrawl:
     lucky: int = 0
     embarrassing: int = 0
     seeds: Mapping[str, FloatArray] = field(default_factory=dict)  # change, fresh, precision -> mean of each seed
+
+    def half(self, what: str) -> float:
+        """Half-width of the 95% interval over the seeds; of a single one over its cycles (change) or its queries."""
+        each = self.seeds.get(what, np.empty(0))
+        if len(each) == 1:
+            values = getattr(self, what)
+            each = values if what == "change" else np.array([mean_of(column) for column in values.T])
+        return interval(each).half
 
 
 @dataclass(frozen=True)

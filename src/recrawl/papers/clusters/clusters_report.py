@@ -14,6 +14,11 @@ from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClustersExperi
 from recrawl.report.layout import Card, Section
 from recrawl.report.style import Plot
 
+RELEVANT = {
+    "web": "all pages of the live web that answer a query",
+    "results": "the pages among its ten results that answer a query",
+}
+
 
 class ClustersReport(PaperReport[ClustersExperiment]):
     """Cluster-level sampling and search results (Tan et al. 2007)."""
@@ -65,6 +70,8 @@ class ClustersReport(PaperReport[ClustersExperiment]):
             f"{self.results.name}: {self.results.pages:,} pages at the start; cycles of {cycles} d, "
             f"{protocol.warmup} of them for warm-up; {budgets} per cycle; {protocol.clusters} clusters; "
             f"{len(self.results.asked)} queries; {protocol.repeats} seeds.",
+            f"Average precision is over {RELEVANT[protocol.relevant]} (--relevant {protocol.relevant}); change rates "
+            "are over the visits of each page.",
             *self.results.lacking,
         ]
 

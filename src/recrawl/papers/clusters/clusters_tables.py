@@ -10,7 +10,6 @@ import numpy as np
 
 from recrawl import __version__
 from recrawl.columns import FloatArray, IntArray
-from recrawl.evaluate.statistics import interval
 from recrawl.evaluate.statistics import mean_of as mean
 from recrawl.papers.base import Finding
 from recrawl.papers.clusters.clusters_protocol import CLS, IDEAL, ClusterCrawl, ClustersExperiment
@@ -97,13 +96,14 @@ def overall(experiment: ClustersExperiment, cycle: float, budget: float | int) -
     note = (
         f"{place_word(cycle, budget).capitalize()}. Lucky and embarrassing: of the results whose copy promises an "
         "answer, those where a stale copy leads to a page that gives it, and those where the page does not. After ±: "
-        f"95% interval over the seeds. {experiment.visits_each(budget):.0f} visits per cluster (the paper: 250)."
+        f"95% interval over the {experiment.protocol.spread}. "
+        f"{experiment.visits_each(budget):.0f} visits per cluster (the paper: 250)."
     )
     return Table(heads, rows, note, best)
 
 
 def _with_interval(run: ClusterCrawl, what: str, value: float) -> str:
-    half = interval(run.seeds[what]).half if what in run.seeds else math.nan
+    half = run.half(what)
     return shown(value) if math.isnan(half) else f"{shown(value)} ± {half:.4f}"
 
 
@@ -172,12 +172,17 @@ def results(experiment: ClustersExperiment, command: str, found: Sequence[Findin
             "cycles": list(protocol.cycles), "budgets": list(protocol.budgets), "warmup": protocol.warmup,
             "clusters": protocol.clusters, "queries": len(experiment.asked), "seed": protocol.seed,
             "repeats": protocol.repeats, "confidence": 0.8, "folds": protocol.folds,
-            "relevant": protocol.relevant,
+            "relevant": protocol.relevant, "intervals over": protocol.spread,
         },
         "domains": experiment.domains,
         "lacking": experiment.lacking,
         "counts": {
-            name: {"numbers": list(found.numbers), "score": [number(v) for v in found.curve], "elbow": found.best}
+            name: {
+                "numbers": list(found.numbers),
+                "score": [number(v) for v in found.curve],
+                "score by fold": [[number(v) for v in fold] for fold in found.scores],
+                "elbow": found.best,
+            }
             for name, found in experiment.counts.items()
         },
         "units": {name: [size.tolist() for size in sizes] for name, sizes in experiment.units.items()},
@@ -215,6 +220,7 @@ def _as_json(cycle: float, budget: float | int, run: ClusterCrawl) -> dict[str, 
         "MAP@10 by query": [number(mean(column)) for column in run.precision.T],
         "freshness@10 by query": [number(mean(column)) for column in run.fresh.T],
         "by seed": {what: [number(v) for v in values] for what, values in run.seeds.items()},
+        "half-widths": {what: number(run.half(what)) for what in WHAT},
         "promised": run.promised,
         "lucky": run.lucky,
         "embarrassing": run.embarrassing,

@@ -28,7 +28,7 @@ from recrawl.papers.experts.dynamics import dynamics_of
 from recrawl.papers.experts.expert_features import own_features, related_features
 from recrawl.papers.experts.expert_learners import SINGLE, Council, Describer, decisions, frequency, judgeable, vote
 from recrawl.papers.experts.expert_selection import Choice, Movement, by_content
-from recrawl.papers.experts.experts_protocol import ExpertsProtocol
+from recrawl.papers.experts.experts_protocol import FEWEST, ExpertsProtocol
 from recrawl.papers.experts.snapshots import Snapshots
 from recrawl.policies.experts.svm import Sigmoid, platt
 from recrawl.progress import Advance, silent
@@ -79,7 +79,7 @@ class BatchModels:
         self.begin = protocol.train + window.back + window.interval + CALIBRATION
         whole = (snapshots.version >= 0).all(axis=1)
         self.snapshots, self.changed = snapshots.take(np.flatnonzero(whole)), changed[whole]
-        if snapshots.steps - self.begin < FEWEST_STEPS or len(self.snapshots) < 10:
+        if snapshots.steps - self.begin < FEWEST_STEPS or len(self.snapshots) < FEWEST:
             raise InputError(
                 f"{snapshots.steps} steps of {len(self.snapshots)} pages are too few for a crawl after {self.begin} "
                 "observed ones"

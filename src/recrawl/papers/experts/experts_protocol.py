@@ -14,6 +14,7 @@ from recrawl.see.change import PAPER, ChangeRule
 
 FALLBACKS = (0.3, 0.2, 0.1, 0.05, 0.0)  # shares of flips, tried until enough pages are left
 ENOUGH = 20  # pages
+FEWEST = 10  # pages, below which nothing is judged
 ALL_WORDS = 1 << 20
 
 

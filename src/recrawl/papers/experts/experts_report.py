@@ -33,7 +33,18 @@ class ExpertsReport(PaperReport[ExpertsExperiment]):
 
     def intro(self) -> list[str]:
         """What was predicted, one line per protocol."""
-        return [*(headline(outcome) for outcome in self.results.outcomes), *self.results.left_out]
+        return [*(headline(outcome) for outcome in self.results.outcomes), self.reading(), *self.results.left_out]
+
+    def reading(self) -> str:
+        """How the paper was read where it can be read in two ways."""
+        protocol = self.results.outcomes[0].protocol
+        own = " and of the page that they predict" if protocol.beside else ""
+        words = f"{protocol.words} words" if protocol.words else "all words"
+        return (
+            f"Features look back l = {protocol.window.length} steps and predict sigma = {protocol.window.interval} "
+            f"ahead; experts see features of their own page beside the predicted one{own}; pages are compared by "
+            f"{words}; the 1D draw is by the frequency over the training steps (1D window: over l steps)."
+        )
 
     def cards(self) -> list[Card]:
         """The accuracy of each protocol."""

@@ -14,6 +14,7 @@ from recrawl.papers.base import Finding
 from recrawl.papers.experts.expert_selection import NO_LINKS
 from recrawl.papers.experts.experts_curves import by_count, by_size
 from recrawl.papers.experts.experts_experiment import COINS, DIMENSIONS, FRESHNESS
+from recrawl.papers.experts.experts_protocol import FEWEST
 from recrawl.papers.experts.experts_trials import (
     DRAW,
     ENSEMBLES,
@@ -33,9 +34,6 @@ AMBIGUOUS = (
     "The paper's text does not say clearly which of 63.44, 62.91 and 63.58 belongs to union, boosting and bagging; all "
     "three lie about nine points below multiple experts, so nothing hangs on it."
 )
-
-
-FEWEST = 10  # pages, below which nothing is judged
 
 
 def tables(outcome: TrialOutcome) -> list[Table]:
@@ -179,7 +177,11 @@ def crawl_findings(name: str, comparison: Comparison) -> list[Finding]:
             seen = f"{100 * test.difference:+.2f} points of freshness, p = {test.p:.2g}"
             claim = f"{name}: {chosen[better]} keeps copies fresher than {chosen[worse]}"
             out.append(Finding.tested("Do better predictions keep copies fresher?", claim, test, seen))
-    return out
+    return out if comparison.pages[0] >= FEWEST else [_too_few(finding, comparison.pages[0]) for finding in out]
+
+
+def _too_few(finding: Finding, pages: int) -> Finding:
+    return replace(finding, verdict="too small to judge", evidence=f"only {pages} pages; {finding.evidence}")
 
 
 def as_json(outcomes: Sequence[TrialOutcome], crawls: Mapping[str, Comparison], command: str) -> dict[str, Any]:

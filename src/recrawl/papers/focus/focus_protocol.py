@@ -255,7 +255,7 @@ def searches(found: Sequence[Strategy], levels: int = LEVELS) -> list[Search]:
         Search("parts by distance", within=(2,), levels=levels),
         Search("starts from earlier runs", start=tuple(found[:10]), levels=levels),
         Search("starts from Best-First", start=(BEST_FIRST, PUBLISHED)),
-        Search("all of them", anchor_and_host=True, explore=0.2, within=(2,), start=tuple(found[:10])),
+        Search("all of them", anchor_and_host=True, explore=0.2, within=(2,), start=tuple(found[:10]), levels=levels),
     ]
 
 

@@ -223,6 +223,12 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
     def intro(self) -> list[str]:
         """Say what was crawled for, one line per topic."""
         lines = [line for result in self.results for line in (headline(result), *_remarks(result))]
+        plan = self.results[0].plan
+        words = "all words" if plan.vocabulary == "all" else "the words of the topic's examples"
+        lines.append(
+            f"The classifier reads {words} (--vocabulary {plan.vocabulary}); the {plan.best} best strategies of the "
+            f"last generation are tested; {plan.levels} generations of ancestors have a score."
+        )
         if len(self.results) == 1:
             lines.append("note: one topic: strategies are not tested on a topic that they were not evolved for")
         return lines

@@ -115,7 +115,8 @@ class Gp4cReport(PaperReport[Gp4cExperiment]):
             f"about {fold.pages[0]:,} pages to train on and "
             f"{fold.pages[2]:,} to test on; {settings.seeds} seeds x {settings.generations} generations of "
             f"{settings.population}, parents from the {settings.parents}; the estimators among the terminals are "
-            f"{protocol.form}s, their weights run over {protocol.over}.",
+            f"{protocol.form}s, their weights run over {protocol.over}; the depth limit of crossover is "
+            f"{'of its parents' if settings.rates.parents else 'of the trees that it makes'}.",
             *small,
         ]
 

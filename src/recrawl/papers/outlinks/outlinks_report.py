@@ -161,7 +161,8 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
         "protocol": {
             name: getattr(protocol, name)
             for name in ("weeks", "rows", "repeats", "trees", "tune", "folds", "histories", "neighbours", "seed")
-        },
+        }
+        | {**vars(protocol.reading), "trusted_sites": list(protocol.trusted_sites)},
         "ngboost": "NNL-NGB" in {r.name for r in experiment.rankings[WHERE[0]]},
         "domains": statistics.domains,
         "groups": {
@@ -264,6 +265,17 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
             )
         return lines
 
+    def reading(self) -> str:
+        """How the paper was read where it can be read in two ways."""
+        protocol = self.results.ground.protocol
+        ranks = "TrustRank alone" if protocol.reading.ranks == "trust" else "PageRank and TrustRank"
+        weeks = "the weeks before the predicted one" if protocol.reading.related_rate == "past" else "all weeks"
+        trusted = ", ".join(protocol.trusted_sites) or "all sites"
+        return (
+            f"Learners see {ranks}, which starts from the page of highest PageRank of {trusted}; the link change rate "
+            f"of related pages is over {weeks}."
+        )
+
     def intro(self) -> list[str]:
         """What was done, in one line, and what could not be."""
         protocol, ground = self.results.ground.protocol, self.results.ground
@@ -273,7 +285,8 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
         lines = [
             f"{self.results.statistics.pages:,} pages that live through {protocol.weeks + 1} weekly crawls; learners "
             f"see {len(ground.pages):,} of them, a quarter held out, {protocol.repeats} draws, {trees}, {tuned}; "
-            f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}."
+            f"{protocol.neighbours} related pages found with recall {ground.recall:.3f}.",
+            self.reading(),
         ]
         lines += self.lacking()
         if not natural:

@@ -7,6 +7,7 @@ trained on the whole training set. The test set has no part in it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -56,10 +57,15 @@ class FeatureTable:
 
 
 class TableShelf:
-    """The tables that were used last; the next piece of work is likely to use one of them."""
+    """The tables that were used last; the next piece of work is likely to use one of them.
+
+    And the best settings of each learner, with their score, on every development set that it was tuned on: rankings and
+    importances take models that other parts have tuned.
+    """
 
     def __init__(self) -> None:
         self._tables: dict[Hashable, FeatureTable] = {}
+        self.settings: dict[Hashable, tuple[Options, float]] = {}
 
     def table(self, key: Hashable, make: Callable[[], FeatureTable]) -> FeatureTable:
         """Return the table of this key, or make it."""
@@ -103,10 +109,12 @@ def _tuned(
         choices = grid(learner, protocol.trees, tune=protocol.tune)
         options[learner] = choices[0]
         if len(choices) > 1 and len(split.develop) >= 4 * protocol.folds:
-            found = cross_validate(
-                learner, table[split.develop], target[split.develop], choices, score, protocol.folds, repeat
+            rows, wanted = table[split.develop], target[split.develop]
+            key = learner, repeat, hashlib.blake2b(rows.data).digest(), wanted.dtype.str, wanted.tobytes()
+            found = ground.shelf.settings.get(key) or cross_validate(
+                learner, rows, wanted, choices, score, protocol.folds, repeat
             )
-            options[learner], scores[learner] = found
+            options[learner], scores[learner] = ground.shelf.settings[key] = found
     best = max(learners, key=lambda learner: (scores.get(learner, 0.0), -learners.index(learner)))
     model = train(best, table[split.train], target[split.train], options[best], repeat)
     return Tuned(model, scores, options)

@@ -24,7 +24,7 @@ from recrawl.errors import InputError
 from recrawl.features.bisection import Vectors
 from recrawl.features.pagerank import pagerank
 from recrawl.memory import Memory
-from recrawl.policies.clusters.urlwords import DIMENSIONS, LARGEST, AddressWords, WordRanks
+from recrawl.policies.clusters.urlwords import DIMENSIONS, LARGEST, AddressWords, WordRanks, learn_addresses
 
 DOMAINS = ("com", "edu", "gov", "org", "net", "mil")
 PLAIN = ("txt",)
@@ -162,12 +162,14 @@ class PageFeatures:
         if memory.load_paths is None:
             return None
         self._met, self._addresses = longer(self._met, len(memory), 0), longer(self._addresses, len(memory), 0)
-        new = pages[~self._met[pages]]
+        new = np.sort(pages[~self._met[pages]])
         if len(new):
             paths = [str(path) for path in memory.load_paths()[new]]
             if self._words_of_urls is None:
-                self._words_of_urls = AddressWords(paths)
-            self._addresses[new], self._met[new] = self._words_of_urls.vectors(paths), True
+                self._words_of_urls, self._addresses[new] = learn_addresses(paths)
+            else:
+                self._addresses[new] = self._words_of_urls.vectors(paths)
+            self._met[new] = True
         return self._addresses
 
 

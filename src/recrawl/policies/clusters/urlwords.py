@@ -22,6 +22,7 @@ from recrawl.hashing import mix
 from recrawl.see.words import split_words
 
 DIMENSIONS = 64
+MOST_KEPT = 300_000
 
 
 class AddressWords:
@@ -40,6 +41,23 @@ class AddressWords:
         frequency = np.array([self._frequency.get(word, 0) for word in words])
         weight: FloatArray = 1.0 + np.log((1.0 + self._pages) / (1.0 + frequency))
         return unit(counts @ (_signs(words) * weight[:, None].astype(np.float32)))
+
+
+def learn_addresses(addresses: list[str]) -> tuple[AddressWords, Vectors]:
+    """Return the words of these addresses, and their vectors.
+
+    The last are kept, as crawls that are compared begin with the same. Those of more than MOST_KEPT addresses are
+    not: they would cost more memory than their time is worth.
+    """
+    if _kept and _kept[0][0] == addresses:
+        return _kept[0][1:]
+    words = AddressWords(addresses)
+    vectors = words.vectors(addresses)
+    _kept[:] = [(addresses, words, vectors)] if len(addresses) <= MOST_KEPT else []
+    return words, vectors
+
+
+_kept: list[tuple[list[str], AddressWords, Vectors]] = []
 
 
 def _counted(addresses: Iterable[str]) -> tuple[Any, list[str]]:

@@ -22,7 +22,6 @@ from recrawl.policies.learned.explain import Cause, causes_of, effects_of
 from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.gains import gains
 from recrawl.policies.learned.hazard import Hazard
-from recrawl.policies.learned.linkyield import LinkYield
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import LEVELS, SITE, Places, group_names
 from recrawl.policies.learned.prior import SAMPLE, Prior
@@ -45,7 +44,6 @@ class Belief:
         self.places, self.history, self.evidence = Places(), History(), Evidence()
         self.prior, self.base = Prior(), base
         self.hazard = Hazard(FEATURES, seed, calibration=Calibration(doubt=0.0 if base is None else DOUBT))
-        self.links = LinkYield()
         self.every, self.trees = every, trees
         self.cycle = 0
         self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
@@ -121,10 +119,6 @@ class Belief:
         prior = self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
         return rows, prior if self.base is None else self.base.corrected(rows, prior)
 
-    def links_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
-        """Return the new links that a visit to each page, t cycles after its last, is expected to find."""
-        return self.links.paces(pages, self.places, self.history, self.cycle) * t
-
     def gains_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
         """Return what a change of each page is worth in freshness and in age, t cycles after its last visit."""
         surroundings = self.prior.surroundings(pages, self.places, self.evidence, self.cycle)
@@ -155,8 +149,6 @@ class Belief:
         compared = visits.outcome < Outcome.FIRST
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
-        found = (visits.new_internal + visits.new_external)[compared]
-        self.links.learn(pages, found, self.places, self.history, self.cycle)
         warm = len(pages) > WARM * max(1, int((self.history.first >= 0).sum()))
         self.surprise = np.zeros(len(self.evidence.groups))
         judged = np.argsort(self._tie[pages])[:SAMPLE]
