@@ -317,8 +317,28 @@ def test_a_database_that_cannot_be_used(
         assert "hunter2" not in error
     assert main(["init", str(tmp_path / "crawl"), "--store", url]) == 0
     assert "has a crawl already" in one_line(["init", str(tmp_path / "other"), "--store", url], capsys)
+    guest = url.replace("postgres@", "guest_of_tests@")
+    assert "no permission" in one_line(["work", "--store", guest, "--name", "w", "-C", str(tmp_path / "w")], capsys)
     assert "letters" in one_line(["work", "--store", url, "--name", "../w", "-C", str(tmp_path)], capsys)
     assert "no recrawl.toml" in one_line(["work", "--name", "w", "-C", str(tmp_path / "none")], capsys)
+
+
+def test_a_run_whose_own_worker_cannot_work_ends(
+    postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a bucket that does not answer, `run` does not wait for a worker that never comes: one line says why."""
+    folder = tmp_path / "crawl"
+    assert main(["init", str(folder), "--store", postgres.new_database()]) == 0
+    settings = folder / "recrawl.toml"
+    bucket = '[bodies]\nto = "s3://none/x"\nendpoint = "http://127.0.0.1:9"\n'
+    settings.write_text(settings.read_text().replace("[bodies]\n", bucket))
+    assert main(["add", "-C", str(folder), "http://127.0.0.1:9/"]) == 0
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    capsys.readouterr()
+    assert main(["run", "-C", str(folder), "--cycles", "1", "--now"]) == 2
+    said = capsys.readouterr().err
+    assert [line for line in said.splitlines() if "s3://none/x" in line] == said.splitlines()[-1:], said
 
 
 def test_a_store_of_another_version(

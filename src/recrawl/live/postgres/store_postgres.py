@@ -158,6 +158,7 @@ def upgrade_in(place: StoreSettings) -> int:
             oldest = f"stores in PostgreSQL from format {min(STEPS, default=FIRST_FORMAT)} on can be upgraded"
             raise StoreError(f"{place.url} has format {before}; {newer if before > FORMAT else oldest}")
         steps = " ".join(STEPS[step] for step in range(before, FORMAT))
+        _lock(db, CRAWL, f"{place.url} is being crawled by another process")
         db.executescript(f"begin; {steps} update meta set value = '{FORMAT}' where key = 'format';")
         renew_counters(db)
         db.execute("commit")
