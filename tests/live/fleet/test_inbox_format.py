@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from base64 import b64encode
 from itertools import chain
 from typing import Any
@@ -11,12 +12,17 @@ import numpy as np
 import pytest
 
 from recrawl.fetch.outcome import FetchResult, Kind
-from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply, zstd
+from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
 from recrawl.live.packed_links import LinkLookup, PackedLinks, pack_targets, unpack_stored
 from recrawl.live.store_visits import SeenLinks, VisitRecord, pack_links, unpack_links
 from recrawl.see.version_contents import Contents
 from recrawl.see.words import bag_of, pack_bag
 from recrawl.urls.urlindex import UrlIndex, url_hashes
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 URLS = ["https://a.example/1", "https://b.example/ü", "https://a.example/3"]
 LINKS = SeenLinks(URLS, ["one", "", "two\u2003words \U0001f600"], [True, False, True])
@@ -69,7 +75,7 @@ def test_a_visit_of_a_worker_before_format_5() -> None:
     told["links"] = ["\n".join(LINKS.urls), "\n".join(LINKS.anchors), "101"]
     told["contents"] = [*RECORD.contents[:-1], b64encode(pack_bag(RECORD.contents.bag)).decode()]
     asked = {name: getattr(RESULT, name) for name in ("url", "at", "status")} | {"kind": "ok"}
-    parts = {"kind": "visit", "extra": None, "result": asked, "record": told, "feeds": []}
+    parts: dict[str, Any] = {"kind": "visit", "extra": None, "result": asked, "record": told, "feeds": []}
     reply = unpack_reply(zstd.compress(json.dumps(parts).encode()))
     assert reply.record is not None
     assert reply.record.contents is not None
