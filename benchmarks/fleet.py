@@ -9,6 +9,7 @@ python -m benchmarks.fleet uploads [35]     workers are killed around their uplo
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import multiprocessing
 import os
@@ -36,10 +37,12 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.bodies import Bodies
 from recrawl.live.facade import Crawl
 from recrawl.live.fleet.fleet_world import FleetLanes
-from recrawl.live.fleet.inbox_format import Reply, pack_reply
+from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
 from recrawl.live.fleet.store_fleet import FleetTables, tasks_from
+from recrawl.live.packed_links import LinkLookup, PackedLinks
 from recrawl.live.postgres.store_postgres import PostgresStore
 from recrawl.live.recorder import Recorder
+from recrawl.live.session import COLLECT_AFTER
 from recrawl.live.site_settings import SiteSettings
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
@@ -47,6 +50,7 @@ from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.see.version_contents import Contents
 from recrawl.see.words import Bag, bag_of
 from recrawl.urls.traps import DiscoveryBudget
+from recrawl.urls.url import registrable_domain
 from recrawl.visits import Outcome
 from support.fleet_ordeal import DELAY_S, LEASE_S, fleet_ordeal
 from support.live_crawls import begun
@@ -167,7 +171,7 @@ def _as_recorded(store: Store, postgres: LocalServer, seconds: int) -> None:
     _with_pages(store)
     compared = _recorder(store, Path(), DiscoveryBudget()).compared
     for cycle, links in ((1, LINKS), (2, 0)):
-        records = [compared(_record(page, links)) for page in range(PAGES)]
+        records = [compared(_as_it_comes(store, _record(page, links))) for page in range(PAGES)]
         server_s, own_s, began, done = _server_cpu_s(postgres), time.process_time(), time.monotonic(), 0
         while done < PAGES and time.monotonic() < began + seconds:
             group = records[done : done + GROUP]
@@ -181,6 +185,17 @@ def _as_recorded(store: Store, postgres: LocalServer, seconds: int) -> None:
             f" wall, {done / own_s:,.0f} per client CPU-s, {done / (own_s + server_s):,.0f} per CPU-s of both"
         )
     store.close()
+
+
+def _as_it_comes(store: Store, record: VisitRecord) -> VisitRecord:
+    """Return a record as the planner has it: in PostgreSQL, as a worker sent it."""
+    if not isinstance(store, PostgresStore):
+        return record
+    sent = unpack_reply(pack_reply(Reply("visit", None, record))).record
+    assert sent is not None, "of a visit"
+    if isinstance(sent.links, PackedLinks):
+        LinkLookup([sent.links], store.index).settle()
+    return sent
 
 
 def _with_pages(store: Store) -> list[str]:
@@ -223,6 +238,9 @@ def _as_planned(folder: Path, postgres: LocalServer, found: int) -> None:
     standing: Any = SimpleNamespace(note_visit=lambda page, result: None)
     lanes = FleetLanes(fleet, recorder, standing, lambda host: SiteSettings(), asyncio.Event())
     lanes.begin(1)
+    registrable_domain("a.example")  # reads its list once
+    gc.freeze()  # as a session does
+    gc.set_threshold(*COLLECT_AFTER)
     lanes.add((page, f"s{page % SITES}.example") for page in range(PAGES))
     server_s, own_s, began = _server_cpu_s(postgres), time.process_time(), time.monotonic()
     asyncio.run(_until_all_are_in(lanes))

@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from recrawl.columns import FloatArray
 from recrawl.compiled import KEPT_DAYS, digest, kernel, ufunc
+from support import forked
 
 CALLEE = """from recrawl.compiled import kernel
 from tiny.constants import STEP
@@ -27,6 +29,7 @@ from tiny.callee import raised
 def twice(x):
     return raised(raised(x))
 """
+NO_BYTECODE = "import sys; sys.dont_write_bytecode = True; "  # sources of one size and second are taken for the same
 ASK = "from tiny.caller import twice; print(twice(1), sum(twice.stats.cache_hits.values()))"
 
 
@@ -42,8 +45,8 @@ def write_package(root: Path, step: int) -> None:
 def ask(root: Path, cache: Path, said: str = ASK) -> list[int]:
     """What `twice(1)` is in a new process, and whether its machine code was there already."""
     path = os.pathsep.join([str(root), *filter(None, [os.environ.get("PYTHONPATH")])])
-    settings = os.environ | {"RECRAWL_CACHE": str(cache), "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-c", said], env=settings, capture_output=True, text=True, check=True)
+    done = forked.python("-c", NO_BYTECODE + said, RECRAWL_CACHE=str(cache), PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
     return [int(word) for word in done.stdout.split()]
 
 
@@ -143,6 +146,29 @@ def test_kernels_and_ufuncs_compute() -> None:
 
     assert total(np.arange(4.0)) == 6.0
     assert half(np.array([1.0, 4.0])).tolist() == [0.5, 2.0]
+
+
+def test_the_same_division_is_compiled_by_the_options_of_each_kernel() -> None:
+    """What numba found out about `a // b` for one kernel does not hold for one with other options."""
+
+    @kernel
+    def checked(a: int, b: int) -> int:
+        return a // b
+
+    @kernel(error_model="numpy")
+    def unchecked(a: int, b: int) -> int:
+        return a // b
+
+    @kernel
+    def again(a: int, b: int) -> int:
+        return a // b + unchecked(a, b)
+
+    assert checked(7, 2) == unchecked(7, 2) == 3
+    assert again(7, 2) == 6
+    assert unchecked(7, 0) == 0
+    for division in (checked, again):
+        with pytest.raises(ZeroDivisionError):
+            division(7, 0)
 
 
 def _forget() -> None:

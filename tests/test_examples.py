@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,13 @@ import pytest
 from nbclient import NotebookClient
 
 from recrawl.cli import main
+from support import forked
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def run(cwd: Path, *words: str) -> str:
-    done = subprocess.run([sys.executable, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    done = forked.python(*words, cwd=cwd)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

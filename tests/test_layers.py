@@ -13,6 +13,7 @@ LAYERS = [
         "errors",
         "client",
         "columns",
+        "call_types",
         "compiled",
         "hashing",
         "spans",

@@ -30,6 +30,8 @@ import numba
 import numpy as np
 from numba.core import config
 
+from recrawl import call_types
+
 DAY_S = 86_400.0
 KEPT_DAYS = 30.0  # machine code that nobody asked for in so many days is deleted
 _BODY = re.compile(rb"^(?:@|def |class |async )", re.MULTILINE)  # where a module's imports have ended
@@ -37,6 +39,7 @@ _IMPORT = re.compile(rb"^(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|.*)|i
 _WORD = re.compile(rb"\w+")
 _ROOM = 33_000  # slots of a frame: Python then takes 512 KB for the frames above it in one piece
 _lock = Lock()
+call_types.remember()
 
 # In a kernel, `source[nth(i)]` is `source[i]` for an i that is never negative: numba asks first whether an index of
 # another type is, and counts such from the end, which takes longer than to read the byte.
@@ -60,12 +63,23 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda function: kernel(function, **options)
-    with _machine_code_of(function) as kept:
-        dispatcher = numba.njit(cache=kept, nogil=True, no_cfunc_wrapper=True, **options)(function)
-    dispatcher.get_call_template = partial(_call_template, dispatcher.get_call_template)
-    dispatcher.compile = partial(_with_room, dispatcher.compile)
-    dispatcher._cache.save_overload = partial(_save, dispatcher._cache.save_overload)
-    return dispatcher
+    from_python = _dispatcher(function, **options)
+    from_kernels = cache(partial(_dispatcher, function, no_cpython_wrapper=True, **options))
+    from_python.get_call_template = partial(_call_template, from_kernels)
+    from_python.get_overload = lambda types: from_kernels().get_overload(types)
+    return from_python
+
+
+def _dispatcher(function: Callable[..., Any], **options: Any) -> Any:
+    """Return what compiles a function per types of its arguments.
+
+    What other kernels call is compiled apart, without a wrapper for Python: most kernels are never called from there.
+    """
+    with _machine_code_of(function, "no_cpython_wrapper" in options) as kept:
+        made = numba.njit(cache=kept, nogil=True, no_cfunc_wrapper=True, **options)(function)
+    made.compile = partial(_with_room, made.compile)
+    made._cache.save_overload = partial(_save, made._cache.save_overload)
+    return made
 
 
 def borrowing(function: Made) -> Made:
@@ -78,14 +92,15 @@ def borrowing(function: Made) -> Made:
     return made
 
 
-def _call_template(of_types: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def _call_template(from_kernels: Callable[[], Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
     """Compile a kernel that another one calls for integers, not for each constant.
 
     numba meets `i = 0` first as the constant 0 and compiles every kernel that is called with i for it; once it has met
     `i += 1`, it compiles them all again for integers, and the first versions are never called.
     """
     plain = tuple(map(numba.types.unliteral, arguments))
-    return of_types(plain, {name: numba.types.unliteral(value) for name, value in named.items()})
+    named = {name: numba.types.unliteral(value) for name, value in named.items()}
+    return from_kernels().get_call_template(plain, named)
 
 
 def _save(save: Callable[..., None], *arguments: Any) -> None:
@@ -112,9 +127,11 @@ def ufunc(function: Callable[..., Any]) -> Any:
 
 
 @contextlib.contextmanager
-def _machine_code_of(function: Callable[..., Any]) -> Iterator[bool]:
+def _machine_code_of(function: Callable[..., Any], for_kernels: bool = False) -> Iterator[bool]:
     """Have numba look for the machine code in the right folder; say whether there is one."""
     folder = _folder(function.__module__, function.__code__.co_filename)
+    if folder and for_kernels:
+        folder = os.path.join(folder, "called")
     with _lock:
         before = config.CACHE_DIR
         config.CACHE_DIR = folder or ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import re
 import signal
 import subprocess
@@ -25,6 +24,7 @@ from recrawl.live.session import Session
 from recrawl.live.signals import Heard
 from recrawl.plan import Plan
 from recrawl.spans import at_of
+from support import forked
 from support.loopback_servers import Answer, Asked, Loopback
 
 SETTINGS = """
@@ -223,15 +223,11 @@ def test_a_cycle_that_is_not_due_says_when_and_ctrl_c_ends_the_waiting(
 @pytest.mark.parametrize("words", [["policies"], ["compare", "--policies", "age,cg", "web"], ["describe", "web"]])
 def test_a_reader_that_goes_away_is_no_error_and_the_report_is_written(words: list[str], tmp_path: Path) -> None:
     """`recrawl ... --out DIR | head`: exit 0, nothing on standard error, and the files are there."""
-    run = [sys.executable, "-m", "recrawl"]
     if "web" in words:
         assert main(["synth", "mixed", "--pages", "60", "--days", "20", "--out", str(tmp_path / "web")]) == 0
         words = [*words, "--out", "out"]
-    read, write = os.pipe()
-    os.close(read)
-    with os.fdopen(write, "wb") as gone:
-        done = subprocess.run([*run, *words], cwd=tmp_path, stdout=gone, stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, b"Broken" in done.stderr, b"Traceback" in done.stderr) == (0, False, False)
+    done = forked.python("-m", "recrawl", *words, cwd=tmp_path, out=forked.NO_READER)
+    assert (done.returncode, "Broken" in done.stderr, "Traceback" in done.stderr) == (0, False, False)
     if "web" in words:
         assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".html", ".json", ".png", ".svg"}
 

@@ -30,7 +30,7 @@ from recrawl.plan import Plan
 from recrawl.recording.recording import Recording
 from recrawl.simulate.render import Rendering
 from recrawl.simulate.replay import ReplayServer
-from support import killed_process
+from support import forked, killed_process
 from support.forked import forkserver
 from support.kill_ordeal import ordeal
 from support.live_crawls import Days, begun, seeds, settings
@@ -211,7 +211,7 @@ def test_a_full_disk_ends_the_run_in_one_line_and_loses_nothing(
 ) -> None:
     """Whether the body file or the store hits the limit: what was recorded stays, and the crawl resumes with space."""
     script = FILL.format(tests=str(Path(__file__).parents[1]), limit=limit, crawl=str(crawl.path))
-    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    ended = forked.python("-c", script)
     assert ended.returncode == 2, ended.stderr
     assert ended.stderr.count("\n") == 1
     assert "full" in ended.stderr or "I/O" in ended.stderr

@@ -67,6 +67,7 @@ CASES = (
     Case("nutch(fill=yes)"),
     Case("freq"),
     Case("learned"),
+    Case("learned(objective=links)"),
     Case("lbla"),
     Case("cls-gad(clusters=12)"),
     Case("cls-nad(clusters=6, features=content, every=3)"),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +26,7 @@ from recrawl.simulate.recorded import RecordedWorld
 from recrawl.urls.url import normalise
 from recrawl.urls.urlindex import url_hashes
 from recrawl.visits import Outcome
+from support import forked
 from support.live_crawls import Days
 from support.served_crawls import served_here
 from support.small_recordings import Diary, open_policies, random_tables
@@ -466,9 +464,7 @@ def test_kill_9_between_next_and_report_loses_nothing(tmp_path: Path) -> None:
     """A process that dies after `next` leaves its leases and its reports: the next gives only what is left."""
     with planner(tmp_path / "c", clock=None):
         pass
-    run = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path / "c")], capture_output=True, text=True, env=os.environ, timeout=120
-    )
+    run = forked.python("-c", KILLED, str(tmp_path / "c"))
     assert run.returncode == -9, run.stderr
     pages = [int(page) for page in run.stdout.split()]
     assert len(pages) == 4

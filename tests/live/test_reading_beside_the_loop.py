@@ -104,3 +104,29 @@ def test_the_largest_page_stalls_nobody(tmp_path: Path) -> None:
         visits = Counter(host_of(noted.url) for noted in outcomes[before:])
         assert min(visits[host] for host in HOSTS) >= 3, visits
         assert max(stalls) < 0.25, sorted(stalls)[-5:]
+
+
+class ManyHostsWeb(LivingWeb):
+    """Many hosts, each with a page that is slow to read and just small enough to be read at once."""
+
+    def _page(self, host: str, name: str) -> str:
+        return f"{host} {name} on day {self.day}. " + "token= 10:15 jan 1.1. took &#1; <b id=x>é- views " * 1_250
+
+
+def test_pages_that_come_together_stall_nobody(tmp_path: Path) -> None:
+    """Ninety answers of 60 KB that come at once are read in pieces, between which the loop serves other hosts."""
+    hosts = tuple(f"m{number}.test" for number in range(90))
+    with ManyHostsWeb(hosts, pages=1, slow_delay_s=0) as web:
+        directory = begin(tmp_path / "crawl", web)
+        plan, stalls, outcomes = Plan(1.0, 100, warmup=0), list[float](), []
+        with Session(
+            directory, "age", plan, clock=Calendar(web), watch=lambda noted: outcomes.append(noted)
+        ) as session:
+            session.run_cycle()  # loads kernels
+            beat = session.runner.get_loop().create_task(_beat(stalls))
+            web.day += 1
+            session.run_cycle()
+            beat.cancel()
+        assert sum(host_of(noted.url) in hosts for noted in outcomes) == 180
+        assert 50_000 < outcomes[0].record.body_bytes < 65_536
+        assert max(stalls) < 0.25, sorted(stalls)[-5:]

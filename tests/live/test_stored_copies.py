@@ -178,10 +178,10 @@ def test_every_experiment_runs_on_a_crawls_own_export(tmp_path: Path) -> None:
     assert history.terms.last.any()
     at = str(tmp_path / "history")
     for arguments in (
-        ["gp4c", at, "--cycle", "3d"],
-        ["clusters", at],
-        ["outlinks", at],
+        ["gp4c", at, "--cycle", "3d", "--population", "12", "--generations", "2", "--seeds", "1", "--archive", "4"],
+        ["clusters", at, "--cycles", "28d", "--repeats", "1", "--queries", "10"],
+        ["outlinks", at, "--trees", "3", "--repeats", "1", "--histories", "0,1"],
         ["focus", at, "--topic", "words:bade,defi"],
-        ["experts", at, "--steps", "weekly", "--no-crawl"],
+        ["experts", at, "--steps", "weekly", "--no-crawl", "--experts", "4"],
     ):
         assert main(["experiment", *arguments, "--quick"]) == 0, arguments

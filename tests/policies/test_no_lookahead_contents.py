@@ -141,8 +141,11 @@ def webs() -> list[Tables]:
     return [contents(3, future) for future in (0, 1)]
 
 
+LINKS = ("lbla(target=lcr, learner=et)", "learned(objective=links)")
+
+
 @pytest.mark.parametrize("discover", ["links", "birth"])
-@pytest.mark.parametrize("spec", [*open_policies(), *FEW_CLUSTERS, "lbla(target=lcr, learner=et)"])
+@pytest.mark.parametrize("spec", [*open_policies(), *FEW_CLUSTERS, *LINKS])
 def test_future_contents_do_not_matter(webs: list[Tables], spec: str, discover: str) -> None:
     """Choices stay the same with other links, words, texts, tests and births after the day."""
     assert choices(webs[1], spec, discover) == choices(webs[0], spec, discover)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import stat
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +14,7 @@ from recrawl.errors import InputError
 from recrawl.live.facade import Crawl
 from recrawl.serve.access import COOKIE, Access, is_loopback
 from recrawl.serve.token_file import token_in
+from support import forked
 from support.served_crawls import ServedCrawl, serving
 
 TOKEN = "a-token-of-some-length"
@@ -127,8 +126,8 @@ def test_a_large_body_is_refused(open_server: ServedCrawl) -> None:
 def test_an_address_for_others_needs_a_token(tmp_path: Path) -> None:
     """Without a token the server does not start at another address: one line, exit code 2."""
     Crawl.create(tmp_path / "c")
-    words = [sys.executable, "-m", "recrawl", "serve", "-C", str(tmp_path / "c"), "--host", "0.0.0.0", "--port", "0"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    words = ["-m", "recrawl", "serve", "-C", str(tmp_path / "c"), "--host", "0.0.0.0", "--port", "0"]
+    done = forked.python(*words)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "--token-file" in done.stderr
@@ -143,8 +142,8 @@ def test_an_address_for_others_needs_a_token(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path, open_server: ServedCrawl) -> None:
     """Two servers cannot share a port."""
     Crawl.create(tmp_path / "c")
-    words = [sys.executable, "-m", "recrawl", "serve", "-C", str(tmp_path / "c"), "--port", str(open_server.port)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    words = ["-m", "recrawl", "serve", "-C", str(tmp_path / "c"), "--port", str(open_server.port)]
+    done = forked.python(*words)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from recrawl.live.facade import Crawl
 from recrawl.live.settings_template import TEMPLATE
 from recrawl.live.store import Store
 from recrawl.urlfrontier.interface import FILE, calls
+from support import forked
 from support.frontier_client import FrontierClient, M, discovered, frontier, known
 
 OK, SKIPPED, FAIL = 0, 1, 2
@@ -179,11 +179,11 @@ def test_in_our_order_known_items_are_visit_reports(tmp_path: Path) -> None:
 def test_two_frontiers_cannot_share_a_port(tmp_path: Path, theirs: FrontierClient) -> None:
     """A second server on the port is refused in one line, not silently shared."""
     words = ["frontier", "-C", str(made(tmp_path / "d")), "--port", str(theirs.port)]
-    done = subprocess.run([sys.executable, "-m", "recrawl", *words], capture_output=True, text=True, timeout=60)
+    done = forked.python("-m", "recrawl", *words)
     assert done.returncode == 2
     assert "cannot listen" in done.stderr
     words = ["frontier", "-C", str(tmp_path / "d"), "--host", "0.0.0.0"]
-    done = subprocess.run([sys.executable, "-m", "recrawl", *words], capture_output=True, text=True, timeout=60)
+    done = forked.python("-m", "recrawl", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 

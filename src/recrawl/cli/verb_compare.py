@@ -27,8 +27,7 @@ EXAMPLES = """examples:
   recrawl compare web --measures "ChangeRate,NDCG@1%,Freshness(weighted)" --importance inlinks
   recrawl compare web --kinds docs,wiki --fixed --budgets 1%,2%,5%,10% --jobs 2 --out report --force
 
-`recrawl policies` lists all policies. Measures: ChangeRate, NDCG, Freshness, Age, FreshnessEnd, Delay, ChangesFound,
-NewLinks, NewPages, NewPicks, Unvisited@30d, Unvisited@99%, Spent; (weighted) after ChangeRate, Freshness and Age.
+`recrawl policies` lists all policies, `recrawl measures` all measures.
 """
 
 
@@ -95,7 +94,7 @@ def command(args: argparse.Namespace, budgets: Sequence[float | int]) -> str:
     words = ["recrawl", "compare", str(args.data), "--policies", args.policies, "--measures", args.measures]
     words += ["--cycle", f"{_exact(args.cycle)}d", "--budget", _said(args.budget), "--warmup", str(args.warmup)]
     words += ["--budgets", ",".join(_said(budget) for budget in budgets) or "none"]
-    for option in ("days", "from_day", "sites", "kinds", "pages"):
+    for option in ("days", "from_day", "sites", "kinds", "active_within", "pages"):
         value = getattr(args, option)
         if value is not None:
             words += ["--" + option.replace("_", "-"), _exact(value)]

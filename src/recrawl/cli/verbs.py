@@ -44,6 +44,7 @@ VERBS = {
     "experiment": "run the experiments of the papers on a recorded web",
     "focus": "crawl for a topic: evolve and replay strategies that rank the frontier",
     "policies": "list all policies: name, formula, source; or some with their parameters",
+    "measures": "list all measures: name, meaning, unit, source",
     "completion": "a script that lets bash or zsh complete verbs, options and values",
     "man": "the manual page, for man(1)",
 }

@@ -23,6 +23,7 @@ from recrawl.fetch.encodings import ACCEPT, BadEncodingError, Decoder
 from recrawl.fetch.guard import Guard, RefusedError
 from recrawl.fetch.outcome import Headers, Kind, kind_of_status
 from recrawl.fetch.settings import FetchSettings
+from recrawl.fetch.whole_answers import WholeBody
 from recrawl.fetch.wire import REUSED, Answer, Certificates, Wire
 from recrawl.urls.url import Url
 
@@ -187,6 +188,9 @@ class HttpClient:
 
     async def _read(self, response: Answer, max_body_bytes: int, answer: Exchange, encoding: str) -> None:
         content = response.content
+        if isinstance(content, WholeBody) and not encoding and len(content) <= max_body_bytes:
+            answer.wire_bytes, answer.body = len(content), content.take()
+            return
         try:
             decoder = Decoder(encoding, max_bytes=max_body_bytes, max_encodings=self._settings.max_encodings)
             while chunk := await content.readany():

@@ -42,10 +42,17 @@ class WholeBody:
     def __init__(self, body: bytes) -> None:
         self._body = body
 
-    async def readany(self) -> bytes:
+    def __len__(self) -> int:
+        return len(self._body)
+
+    def take(self) -> bytes:
         """Return all of it; nothing when asked again."""
         body, self._body = self._body, b""
         return body
+
+    async def readany(self) -> bytes:
+        """Do the same as a body that comes in pieces does."""
+        return self.take()
 
     def at_eof(self) -> bool:
         """Whether all was read."""

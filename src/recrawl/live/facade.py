@@ -138,14 +138,15 @@ class Crawl:
 
     def upgrade(self) -> tuple[int, int]:
         """Bring a store made by an older version to this one's format; return the format before and after."""
-        from recrawl.live.storeschema import FORMAT
-        from recrawl.live.upgrade import upgrade
-
         self._close_session()
         if self.directory.database is not None:
             with extras_named():
+                from recrawl.live.postgres.store_format import FORMAT as THERE
                 from recrawl.live.postgres.store_postgres import upgrade_in
-            return upgrade_in(self.directory.database), FORMAT
+            return upgrade_in(self.directory.database), THERE
+        from recrawl.live.storeschema import FORMAT
+        from recrawl.live.upgrade import upgrade
+
         with self.directory.locked():
             return upgrade(self.directory.state), FORMAT
 

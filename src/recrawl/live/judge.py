@@ -14,7 +14,7 @@ from recrawl.see.fingerprint import digest_of_bytes
 from recrawl.see.login import is_login_redirect
 from recrawl.see.page import SeenPage, see_page
 from recrawl.see.version_contents import Contents, contents_of
-from recrawl.urls.url import host_of, shown
+from recrawl.urls.url import shown
 from recrawl.visits import Outcome
 
 _MISSES_KNOWN = 3  # "not found" in a row until a page that we have a copy of is gone; 410 is final at once
@@ -121,9 +121,8 @@ def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outco
 
 def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
     """Return the links that robots may follow, and their digest; None where they are those of our copy."""
-    urls, hosts, anchors, _ = seen.columns_to_follow
+    urls, inside, anchors, _ = seen.columns_to_follow
     digest = digest_of_bytes("\n".join(urls).encode())
     if digest == copy.links_digest:
         return None, digest
-    own = host_of(seen.url)
-    return SeenLinks(urls, anchors, list(map(own.__eq__, hosts))), digest
+    return SeenLinks(urls, anchors, inside), digest

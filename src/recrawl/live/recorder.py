@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
@@ -23,15 +23,16 @@ from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies, Place
+from recrawl.live.compared_versions import compared_contents
+from recrawl.live.packed_links import LinkLookup, PackedLinks
 from recrawl.live.store import Store
-from recrawl.live.store_contents import KeptContents
 from recrawl.live.store_visits import NOT_TOLD, VisitRecord
-from recrawl.see.change import PAPER, distance_of
+from recrawl.see.change import distance_of
 from recrawl.see.page import see_page
 from recrawl.see.words import Bag, bag_of, pack_bag, unpack_bag
 from recrawl.urls.traps import DiscoveryBudget, template_of
 from recrawl.urls.url import host_of
-from recrawl.urls.urlindex import url_hashes
+from recrawl.urls.urlindex import UrlIndex, url_hashes
 from recrawl.visits import Outcome
 
 GROUP = 200  # visits per transaction, at most
@@ -97,6 +98,7 @@ class Recorder:
         self._arrived: list[Arrived] = []
         self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
         self._outside: set[str] = set()  # URLs met lately that are no pages, and that `_outside_of` does not admit
+        self._outside_index = UrlIndex()  # the same by their hashes
         self._outside_of = scope
         self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
 
@@ -116,14 +118,17 @@ class Recorder:
         if len(self._arrived) >= self.group:
             self.record()
 
-    async def prepare(self, record: VisitRecord) -> None:
+    async def take_in(self, arrived: Arrived) -> None:
+        """Do the same with a visit that may have many links, as `prepare` does."""
+        if arrived.record.links is not None and len(arrived.record.links.urls) > PIECE:
+            await self.prepare(arrived.record.links.urls)
+        self.add(arrived)
+
+    async def prepare(self, urls: Sequence[str]) -> None:
         """Look at the links of a visit that has many in pieces, between which the event loop serves other hosts.
 
         Their scope and templates are kept until the visit is recorded; what arrived before is recorded first, apart.
         """
-        urls = () if record.links is None else record.links.urls
-        if len(urls) <= PIECE:
-            return
         for start in range(0, len(urls), PIECE):
             for url in urls[start : start + PIECE]:
                 if url not in self._known:
@@ -146,7 +151,7 @@ class Recorder:
             return
         records = [self.compared(each.record, self._place_of(each)) for each in arrived]
         self.bodies.sync()
-        with self.store.transaction():
+        with self.store.group():
             pages, discovered = self._pages_of(records)
             new_links = self.store.set_links(records, pages)
             for i, record in enumerate(records):
@@ -200,23 +205,8 @@ class Recorder:
         contents, place = record.contents, place or record.warc
         if contents is None:
             return record if place is None else record._replace(warc=place)
-        *counts, bag = contents
-        distance, later = None, False
-        if record.outcome == Outcome.CHANGED or record.note is not None:  # others are a page's first version
-            old = self._old_bag(record.page)
-            later = old is not None
-            if old is not None and record.outcome == Outcome.CHANGED:
-                distance = distance_of(old, bag)
-        vector = hashed(bag.bucket, bag.count).tobytes() if later else None
-        if distance is None:
-            size = float(bag.total) if record.outcome == Outcome.CHANGED else 0.0
-            kept = KeptContents(tuple(counts), 0, 0, None, None, False, pack_bag(bag), vector)
-            return record._replace(warc=place, kept=kept, change_size=size)
-        significant = PAPER.holds(distance.p, distance.effect, distance.rewritten)
-        p = None if np.isnan(distance.p) else distance.p
-        added, removed = distance.added, distance.removed
-        kept = KeptContents(tuple(counts), added, removed, distance.cosine, p, significant, pack_bag(bag), vector)
-        return record._replace(warc=place, kept=kept, change_size=float(added + removed))
+        kept, size = compared_contents(record, contents, self._old_bag)
+        return record._replace(warc=place, kept=kept, change_size=size)
 
     def _old_bag(self, page: int) -> Bag | None:
         """Return the words of the copy that we hold; None where nothing is known of them."""
@@ -235,17 +225,34 @@ class Recorder:
 
         Pages are made of URLs that are new, in scope, and within the budgets.
         """
-        shown = dict.fromkeys(chain.from_iterable(map(_shown_by, records)))
-        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
         outside = self._outside_now()
+        packed = [record.links for record in records if isinstance(record.links, PackedLinks)]
+        lookup = LinkLookup(packed, self.store.index) if packed else None
+        unknown = iter(lookup.strange(self._outside_index) if lookup else ())
+        shown_by = [_shown_by(record, unknown) for record in records]
+        shown = dict.fromkeys(chain.from_iterable(shown_by))
+        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
         strange = self._find([url for url, page in pages.items() if page is None and url not in outside], pages)
-        if not strange:
-            return pages, {}
+        discovered = self._add_strange(strange, records, shown_by, pages) if strange else {}
+        if lookup:
+            lookup.settle()
+            if beyond := [url for url in strange if url in outside]:
+                self._outside_index.add(url_hashes(beyond))
+        return pages, discovered
+
+    def _add_strange(
+        self,
+        strange: Sequence[str],
+        records: Sequence[VisitRecord],
+        shown_by: Sequence[Sequence[str]],
+        pages: dict[str, int | None],
+    ) -> dict[int, list[int]]:
+        """Make pages of those of these URLs that may be; return the pages that each visit was the first to show."""
         fresh = [url for url in strange if self._may_add(url)]
         self._in_scope = {}
         wanted, first = set(fresh), dict[str, VisitRecord]()
-        for record in reversed(records):  # the first that shows a URL stays
-            first.update(dict.fromkeys(wanted.intersection(_shown_by(record)), record))
+        for record, urls in zip(reversed(records), reversed(shown_by), strict=True):  # the first that shows a URL stays
+            first.update(dict.fromkeys(wanted.intersection(urls), record))
         parents = [first[url] for url in fresh]
         known = len(self.store.index)
         made = self.store.add_pages(
@@ -257,16 +264,16 @@ class Recorder:
         for page, parent in zip(made, parents, strict=True):
             if page >= known:
                 discovered[parent.page].append(page)
-        return pages, discovered
+        return discovered
 
     def forget_scope(self) -> None:
         """Ask anew which URLs are in the scope: the one who answers has changed."""
-        self._in_scope, self._outside = {}, set()
+        self._in_scope, self._outside, self._outside_index = {}, set(), UrlIndex()
 
     def _outside_now(self) -> set[str]:
         """Return what is known to be out of the scope as it is now: that of a crawl is another when pages are added."""
         if self._outside_of is not self.scope or len(self._outside) > KNOWN:
-            self._outside, self._outside_of = set(), self.scope
+            self._outside, self._outside_index, self._outside_of = set(), UrlIndex(), self.scope
         return self._outside
 
     def _may_add(self, url: str) -> bool:
@@ -289,9 +296,14 @@ class Recorder:
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
 
 
-def _shown_by(record: VisitRecord) -> Sequence[str]:
-    """Return the URLs that a visit shows: its links, and the page's own address as it names it."""
-    urls = () if record.links is None else record.links.urls
+def _shown_by(record: VisitRecord, unknown: Iterator[Sequence[str]]) -> Sequence[str]:
+    """Return the URLs that a visit shows: its links, and the page's own address as it names it.
+
+    Of links that were looked up before, those that are `unknown`.
+    """
+    urls: Sequence[str] = ()
+    if record.links is not None:
+        urls = next(unknown) if isinstance(record.links, PackedLinks) else record.links.urls
     return urls if record.canonical is None else [*urls, record.canonical]
 
 

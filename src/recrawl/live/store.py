@@ -123,6 +123,19 @@ class Store(StoredVisits, StoredCycles, StoredBars, StoredHistory, StoredLeases,
                     self.db.execute("rollback")
                 raise
 
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A transaction of a few visits: what SQLite notes to undo one statement of it stays in memory, not in a file.
+
+        Not for any transaction: it would sort a whole table there, too.
+        """
+        self.db.execute("pragma temp_store = memory")
+        try:
+            with self.transaction():
+                yield
+        finally:
+            self.db.execute("pragma temp_store = default")
+
     def _forget(self) -> None:
         """A transaction is undone: forget what it had made."""
         self._hosts.clear()

@@ -72,19 +72,29 @@ class StoredDashboard:
         if value is not None:
             where.append(f"{column} {sign}= ? and ({column} {sign} ? or page > ?)")
             values = [value, value, number]
-        ask = (
-            f"select {', '.join(_PAGE)} from pages where {' and '.join(where)} order by {column} {order}, page limit ?"
-        )
-        found = self.db.execute(
-            f"select * from ({ask}) as piece where ? = '' or instr(url, ?) > 0 limit ?",
-            [*values, SCANNED, contains, contains, most + 1],
-        ).fetchall()
+        scanned = SCANNED if contains else most + 1
+        found = []
+        for among in (*self._narrowed(column, value, scanned), "1 = 1"):
+            ask = (
+                f"select {', '.join(_PAGE)} from pages where {' and '.join([*where, among])}"
+                f" order by {column} {order}, page limit ?"
+            )
+            found = self.db.execute(
+                f"select * from ({ask}) as piece where ? = '' or instr(url, ?) > 0 limit ?",
+                [*values, scanned, contains, contains, most + 1],
+            ).fetchall()
+            if len(found) > most:
+                break
         rows = [dict(zip(_PAGE, row, strict=True)) for row in found[:most]]
         more = len(found) > most
         whole = (
             more or not contains or self.db.execute("select coalesce(max(page), 0) from pages").fetchone()[0] < SCANNED
         )
         return PageList(rows, f"{rows[-1][column]!r}.{rows[-1]['page']}" if more else None, whole)
+
+    def _narrowed(self, column: str, value: float | None, count: int) -> list[str]:
+        """Return conditions that the first pages of an order meet, where that is quicker than an index on pages."""
+        return []
 
     def changed_lately(self, most: int = 20) -> list[dict[str, Any]]:
         """Return the pages whose change was found last."""

@@ -15,6 +15,7 @@ from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
     from recrawl.live.bodies import Place
+    from recrawl.live.packed_links import PackedLinks
     from recrawl.see.version_contents import Contents
 
 CHUNK = 500_000  # visits read at once
@@ -44,6 +45,20 @@ class SeenLinks(NamedTuple):
     anchors: Sequence[str]
     internal: Sequence[bool]
 
+    @property
+    def total(self) -> int:
+        """How many there are."""
+        return len(self.urls)
+
+    @property
+    def total_internal(self) -> int:
+        """How many of them lead to the page's own host."""
+        return sum(self.internal)
+
+    def target_pages(self, pages: Mapping[str, int | None]) -> list[int | None]:
+        """Return the page that each link leads to; None where it is none."""
+        return list(map(pages.get, self.urls))
+
 
 class VisitRecord(NamedTuple):
     """Everything that one visit leaves in the store."""
@@ -61,7 +76,7 @@ class VisitRecord(NamedTuple):
     words: int = 0
     change_size: float = 0.0
     warc: tuple[str, int, int] | None = None  # file, offset, length
-    links: SeenLinks | None = None  # None: the visit shows no links, or the same ones
+    links: SeenLinks | PackedLinks | None = None  # None: the visit shows no links, or the same ones
     links_digest: bytes | None = None
     misses: int = 0  # answers "not found" in a row, with this one
     canonical: str | None = None  # the address that the page names as its own, where that can be believed
@@ -110,7 +125,7 @@ class StoredVisits(StoredSignals, StoredContents):
             "update pages set validators = ?, misses = ?, title = ?, digest = ?, links_digest = ?, links = ?"
             " where page = ?",
             [
-                (r.validators, r.misses, r.title, r.digest, r.links_digest, len(r.links.urls), r.page)
+                (r.validators, r.misses, r.title, r.digest, r.links_digest, r.links.total, r.page)
                 for r in records
                 if r.digest and r.links is not None
             ],
@@ -139,17 +154,18 @@ class StoredVisits(StoredSignals, StoredContents):
                 counts.append((0, 0))
                 continue
             if seen.outcome == Outcome.FIRST:
-                firsts.append((seen.page, seen.at, len(seen.links.urls), pack_links(seen.links, pages)))
-                internal = sum(seen.links.internal)
-                counts.append((internal, len(seen.links.urls) - internal))
+                firsts.append(seen)
+                counts.append((seen.links.total_internal, seen.links.total - seen.links.total_internal))
                 continue
-            before = self._links_of(seen)
-            added = [link for link in zip(*seen.links, strict=True) if not before.get(link[0], False)]
-            fresh += [(seen.page, url, pages.get(url), internal, anchor, seen.at) for url, anchor, internal in added]
+            before, shown = self._links_of(seen), seen.links
+            urls = shown.urls
+            links = zip(urls, shown.target_pages(pages), shown.internal, shown.anchors, strict=True)
+            added = [link for link in links if not before.get(link[0], False)]
+            fresh += [(seen.page, *link, seen.at) for link in added]
             if before:
-                shown = set(seen.links.urls)
-                lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in shown]
-            internal = sum([internal for _, _, internal in added])
+                there_now = set(urls)
+                lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in there_now]
+            internal = sum([link[2] for link in added])
             counts.append((internal, len(added) - internal))
         self.db.executemany(
             "insert or ignore into past_links select page, target, first_seen_at, gone_at from links"
@@ -161,23 +177,38 @@ class StoredVisits(StoredSignals, StoredContents):
             " on conflict (page, target) do update set first_seen_at = excluded.first_seen_at, gone_at = null",
             fresh,
         )
-        self.db.executemany("insert into first_links values (?, ?, ?, ?)", firsts)
+        self._add_first_links(firsts, pages)
         self.db.executemany("update links set gone_at = ? where page = ? and target = ?", lost)
         self.db.executemany(
             "update pages set links_digest = ?, links = ? where page = ?",
             [
-                (seen.links_digest, len(seen.links.urls), seen.page)
+                (seen.links_digest, seen.links.total, seen.page)
                 for seen in records
                 if seen.links is not None and not seen.digest
             ],
         )
         return counts
 
+    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+        """Keep the links of pages that are visited for the first time."""
+        shown = [(r.page, r.at, r.links) for r in records if r.links is not None]
+        self.db.executemany(
+            "insert into first_links values (?, ?, ?, ?)",
+            [(page, at, links.total, pack_links(links, pages)) for page, at, links in shown],
+        )
+
+    def _first_links(self, page: int | None) -> Iterator[tuple[int, Iterator[tuple[Any, ...]]]]:
+        """Yield pages whose links have been the same since the first visit, and their links: of one page, or of all."""
+        ask = "select page, first_seen_at, links from first_links"
+        rows = (
+            self._stream(f"{ask} order by page") if page is None else self.db.execute(f"{ask} where page = ?", (page,))
+        )
+        yield from ((source, unpack_links(at, text)) for source, at, text in rows)
+
     def _links_of(self, seen: VisitRecord) -> dict[str, bool]:
         """Return the targets that this page ever linked to, and whether it still did at the last visit."""
-        first = self.db.execute("select first_seen_at, links from first_links where page = ?", (seen.page,)).fetchone()
-        if first is not None:  # from now on, a row for each link
-            packed = [(seen.page, *row) for row in unpack_links(*first)]
+        for _, links in list(self._first_links(seen.page)):  # from now on, a row for each link
+            packed = [(seen.page, *row) for row in links]
             self.db.executemany("insert into links values (?, ?, ?, ?, ?, ?, ?)", packed)
             self.db.execute("delete from first_links where page = ?", (seen.page,))
         rows = self.db.execute("select target, gone_at is null from links where page = ?", (seen.page,))
@@ -189,9 +220,8 @@ class StoredVisits(StoredSignals, StoredContents):
         Those of one page, or of all; a link that went and came back is there more than once.
         """
         where, key = ("", ()) if page is None else (" where page = ?", (page,))
-        packed = self._stream(f"select page, first_seen_at, links from first_links{where} order by page", key)
-        for source, at, text in packed:
-            yield from ((source, *row) for row in unpack_links(at, text))
+        for source, links in self._first_links(page):
+            yield from ((source, *row) for row in links)
         columns = "page, target, target_page, internal, anchor"
         yield from self._stream(
             f"select {columns}, first_seen_at, gone_at from links{where} order by page, target", key
@@ -295,10 +325,10 @@ class StoredVisits(StoredSignals, StoredContents):
         return ends
 
 
-def pack_links(links: SeenLinks, pages: Mapping[str, int | None]) -> str:
+def pack_links(links: SeenLinks | PackedLinks, pages: Mapping[str, int | None]) -> str:
     """Write what `first_links` holds of a page."""
-    urls, anchors, internal = links
-    rows = zip(map("01".__getitem__, internal), map(str, map(pages.get, urls)), urls, anchors, strict=True)
+    targets = map(str, links.target_pages(pages))
+    rows = zip(map("01".__getitem__, links.internal), targets, links.urls, links.anchors, strict=True)
     return "\n".join(map("\t".join, rows))
 
 

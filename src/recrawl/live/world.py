@@ -19,12 +19,13 @@ from recrawl.columns import PageIds
 from recrawl.cycle import Opening
 from recrawl.eligibility import Bar
 from recrawl.fetch.fetcher import Fetcher, Request
-from recrawl.live.answer_reader import AnswerReader
+from recrawl.live.answer_reader import Answered, AnswerReader
 from recrawl.live.bodies import Bodies
 from recrawl.live.crawl_rounds import learnable
 from recrawl.live.judge import validators_of
 from recrawl.live.lanes import Lanes
 from recrawl.live.page_reader import PageReader
+from recrawl.live.reading_queue import ReadingQueue
 from recrawl.live.rebuild import fill
 from recrawl.live.recorder import Recorder
 from recrawl.live.signals import Heard, Signals
@@ -78,6 +79,7 @@ class LiveWorld:
         self.fetcher: Fetcher = recorder.fetcher
         self.reader = PageReader()
         self.answers = AnswerReader(self.reader, self.bodies.folder)
+        self.queue = ReadingQueue(self.answers, recorder)
         self.standing = Standing(self.store, self.fetcher, memory)
         self.lanes = Lanes(self._ask, self._room, self.standing.is_open, stopping, self._slow_s)
         self._pending: dict[int, str] = {}  # pages under way, in the order of their choice: their URLs
@@ -214,14 +216,17 @@ class LiveWorld:
         return learnable(rows, pages, found, self.memory)
 
     async def _visit_round(self, new: int) -> None:
-        recording = asyncio.ensure_future(self.recorder.record_in_time())
+        reading = asyncio.ensure_future(self.queue.read())
+        beside = asyncio.gather(reading, self.recorder.record_in_time())
         try:
-            await self.lanes.run(recording, new)
+            await self.lanes.run(beside, new)
+            self.queue.end()
+            await reading
         finally:
             if self.stopping.is_set():
                 await self.lanes.close()
-            recording.cancel()
-            await asyncio.gather(recording, return_exceptions=True)
+            beside.cancel()
+            await asyncio.gather(beside, return_exceptions=True)
         self.recorder.record()
 
     async def _ask(self, page: int) -> None:
@@ -234,6 +239,9 @@ class LiveWorld:
             self.lanes.released.append(page)
             return
         self.standing.note_visit(page, result)
-        arrived = await self.answers.read(copy, result, validators)
-        await self.recorder.prepare(arrived.record)
-        self.recorder.add(arrived)
+        if self.answers.is_small(result):
+            self.queue.add(Answered(copy, result, validators))
+            if self.queue.is_full():
+                await self.queue.room()
+            return
+        await self.recorder.take_in(await self.answers.read(copy, result, validators))

@@ -27,6 +27,7 @@ GRID = "#dfe4ea"
 MUTED = "#8b97a3"
 COLOURS = ("#2f7fc8", "#e0762f", "#2f9e6e", "#c94f62", "#8a68c0", "#1f97a8", "#ad8627")
 WIDE_IN, NARROW_IN = 11.0, 4.0
+DPI = 150
 NARROW_TEXT = 46  # characters in a line of a narrow figure
 _STYLE: Any = {
     "backend": "agg",
@@ -69,7 +70,7 @@ class Sheet:
         rows = math.ceil(count / columns)
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08, wspace=0.02, hspace=0.04)
         size = (NARROW_IN if self.narrow else width, max(rows * height, 2.2))
-        figure = Figure(figsize=size, layout=layout)
+        figure = Figure(figsize=size, layout=layout, dpi=DPI)
         axes = figure.subplots(rows, columns, squeeze=False, **options).flatten().tolist()
         for axis in axes[count:]:
             axis.set_visible(False)
@@ -118,21 +119,24 @@ def picture(draw: Callable[..., Figure], *results: Any) -> Drawing:
     """Draw a figure in the style of all figures, whatever the user's own settings are."""
     with mpl.rc_context({**mpl.rcParamsDefault, **_STYLE}):
         wide, narrow = (_drawn(Sheet(narrow=narrow), draw, results) for narrow in (False, True))
-        png = _bytes(wide, "png")
-        wide.set_layout_engine("none")  # the layout is found; once is enough
-        return Drawing(png, _bytes(wide, "svg"), _bytes(narrow, "svg"))
+        return Drawing(_bytes(wide, "png"), _bytes(wide, "svg"), _bytes(narrow, "svg"))
 
 
 def _drawn(sheet: Sheet, draw: Callable[..., Figure], results: tuple[Any, ...]) -> Figure:
+    """Make a figure and place its panels and legends, once: matplotlib would do so twice for each file."""
     figure = draw(sheet, *results)
     sheet.finish(figure)
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.execute(figure)
+        figure.set_layout_engine(None)
     return figure
 
 
 def _bytes(figure: Figure, kind: str) -> bytes:
     out = io.BytesIO()
     metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {"Software": None}
-    figure.savefig(out, format=kind, dpi=150, metadata=metadata)
+    figure.savefig(out, format=kind, dpi=DPI, metadata=metadata)
     return out.getvalue()
 
 

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from recrawl.see.page import SeenPage
 from recrawl.see.sniff import Media
 from recrawl.see.words import Bag, bag_of
-from recrawl.urls.url import host_of
 
 _ADDRESS = re.compile(rb"(?<=[\w.+-])@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{2,63})+")  # from its @ on: linear time
 
@@ -29,8 +28,8 @@ class Contents(NamedTuple):
 def contents_of(seen: SeenPage) -> Contents:
     """Count what a page says and shows; links are those that robots may follow."""
     raw_text = seen.raw_text if seen.media is Media.HTML else seen.main_text.encode("utf-8", "replace")
-    hosts = seen.columns_to_follow.hosts
-    inside = hosts.count(host_of(seen.url))
+    followed = seen.columns_to_follow
+    inside = sum(followed.inside)
     return Contents(
         words=seen.words,
         text_bytes=len(raw_text),
@@ -38,6 +37,6 @@ def contents_of(seen: SeenPage) -> Contents:
         tables=seen.tables,
         emails=len(_ADDRESS.findall(raw_text)) if b"@" in raw_text else 0,
         out_internal=inside,
-        out_external=len(hosts) - inside,
+        out_external=len(followed.urls) - inside,
         bag=bag_of(seen.main_text),
     )

@@ -42,6 +42,23 @@ class Bag:
         return int(self.count.sum())
 
 
+class PackedBag(Bag):
+    """A bag that is unpacked when its words are asked for."""
+
+    packed: bytes
+
+    def __init__(self, packed: bytes) -> None:
+        object.__setattr__(self, "packed", packed)
+
+    def __getattr__(self, name: str) -> npt.NDArray[np.int32]:
+        if name not in ("bucket", "count"):
+            raise AttributeError(name)
+        for part, values in zip(("bucket", "count"), _unpack(np.frombuffer(self.packed, dtype=np.uint8)), strict=True):
+            object.__setattr__(self, part, values)
+        found: npt.NDArray[np.int32] = self.__dict__[name]
+        return found
+
+
 NO_WORDS = Bag(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32))
 
 
@@ -96,6 +113,8 @@ def _blank(buckets: int) -> Counts:
 
 def pack_bag(bag: Bag) -> bytes:
     """Return a bag in few bytes, about two per distinct word."""
+    if isinstance(bag, PackedBag):
+        return bag.packed
     return bytes(_pack(bag.bucket, bag.count))
 
 

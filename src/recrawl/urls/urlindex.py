@@ -16,6 +16,7 @@ from recrawl.compiled import kernel
 
 Hashes = npt.NDArray[np.uint64]
 EMPTY = -1
+NO_HASHES: Hashes = np.empty(0, dtype=np.uint64)
 
 
 def url_hash(url: str) -> int:
@@ -27,6 +28,23 @@ def url_hashes(urls: Sequence[str]) -> Hashes:
     """Hash many URLs."""
     blake = hashlib.blake2b
     return np.frombuffer(b"".join([blake(url.encode(), digest_size=8).digest() for url in urls]), dtype="<u8")
+
+
+class HashedUrls:
+    """Hashes of URLs met lately: a site's pages link to the same ones over and over."""
+
+    def __init__(self, most: int = 100_000) -> None:
+        self._most = most
+        self._known: dict[str, bytes] = {}
+
+    def of(self, urls: Sequence[str]) -> bytes:
+        """Return the hashes of many URLs, 8 bytes each."""
+        known, blake = self._known, hashlib.blake2b
+        if len(known) > self._most:
+            known.clear()
+        for url in [url for url in urls if url not in known]:
+            known[url] = blake(url.encode(), digest_size=8).digest()
+        return b"".join([known[url] for url in urls])
 
 
 class UrlIndex:

@@ -10,6 +10,7 @@ never, page 3 at 0.5, and dies at 3.25. The crawler visits
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recrawl.cli import main
 from recrawl.columns import FloatArray
 from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError, UnknownNameError
@@ -247,3 +249,22 @@ def test_no_policy_finds_more_in_a_cycle_than_the_oracle(seed: int, budget: int,
         changed, made = found(spec)
         assert changed <= most, spec
         assert changed / max(made, 1) <= most / visits or made < visits, spec
+
+
+def test_recrawl_measures(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verb lists every measure with what it means, for people and as JSON."""
+    assert main(["measures"]) == 0
+    shown = capsys.readouterr().out
+    assert all(any(line.startswith(entry.name) for line in shown.splitlines()) for entry in measures)
+    assert main(["measures", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert list(rows) == [entry.name for entry in measures]
+    assert all(row["meaning"] for row in rows.values())
+    assert rows["Age"] == {
+        "name": "Age",
+        "written": "Age or Age(weighted)",
+        "meaning": make_measure("Age").description,
+        "unit": "days",
+        "better": "lower",
+        "source": "Cho & Garcia-Molina 2003",
+    }

@@ -317,8 +317,28 @@ def test_a_database_that_cannot_be_used(
         assert "hunter2" not in error
     assert main(["init", str(tmp_path / "crawl"), "--store", url]) == 0
     assert "has a crawl already" in one_line(["init", str(tmp_path / "other"), "--store", url], capsys)
+    guest = url.replace("postgres@", "guest_of_tests@")
+    assert "no permission" in one_line(["work", "--store", guest, "--name", "w", "-C", str(tmp_path / "w")], capsys)
     assert "letters" in one_line(["work", "--store", url, "--name", "../w", "-C", str(tmp_path)], capsys)
     assert "no recrawl.toml" in one_line(["work", "--name", "w", "-C", str(tmp_path / "none")], capsys)
+
+
+def test_a_run_whose_own_worker_cannot_work_ends(
+    postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a bucket that does not answer, `run` does not wait for a worker that never comes: one line says why."""
+    folder = tmp_path / "crawl"
+    assert main(["init", str(folder), "--store", postgres.new_database()]) == 0
+    settings = folder / "recrawl.toml"
+    bucket = '[bodies]\nto = "s3://none/x"\nendpoint = "http://127.0.0.1:9"\n'
+    settings.write_text(settings.read_text().replace("[bodies]\n", bucket))
+    assert main(["add", "-C", str(folder), "http://127.0.0.1:9/"]) == 0
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
+    capsys.readouterr()
+    assert main(["run", "-C", str(folder), "--cycles", "1", "--now"]) == 2
+    said = capsys.readouterr().err
+    assert [line for line in said.splitlines() if "s3://none/x" in line] == said.splitlines()[-1:], said
 
 
 def test_a_store_of_another_version(
@@ -335,7 +355,7 @@ def test_a_store_of_another_version(
     set_format(url, 3)
     assert "recrawl upgrade" in one_line(["status", "-C", folder], capsys)
     assert "from format 4 on" in one_line(["upgrade", "-C", folder], capsys)
-    monkeypatch.setitem(store_pg_schema.STEPS, 3, "alter table pages add column extra bigint;")
+    monkeypatch.setitem(store_pg_schema.STEPS, 3, AS_IN_FORMAT_4)
     assert main(["upgrade", "-C", folder]) == 0
     assert main(["status", "-C", folder]) == 0
 
@@ -360,6 +380,13 @@ def greet_as(listens: socket.socket, version: bytes) -> None:
             return
         client.recv(1_000)
         client.sendall(b"R\0\0\0\x08\0\0\0\0S" + (len(said) + 4).to_bytes(4, "big") + said + b"Z\0\0\0\x05I")
+
+
+AS_IN_FORMAT_4 = """
+alter table pages add column extra bigint;
+alter table first_links drop column targets;
+alter table first_links alter column links type text using '';
+"""
 
 
 def set_format(url: str, number: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,10 +68,19 @@ def reported(folder: Path, toml: str) -> CrawlDirectory:
 
 def reported_to(directory: CrawlDirectory) -> CrawlDirectory:
     """The same, of a crawl that was made before."""
+    _report_days(directory, range(1, 6))
+    crawl = Crawl(directory, Days())
+    crawl.remove("https://a.example/3")
+    crawl.pause("b.example")
+    crawl.visit_soon("https://a.example/1")
+    return directory
+
+
+def _report_days(directory: CrawlDirectory, days: range) -> None:
     clock = Days()
     planner = Planner.open(directory.path, clock=clock, policy="bayes", every="1d", budget=8)
     planner.add([f"https://{host}.example/{page}" for host in "ab" for page in range(6)])
-    for day in range(1, 6):
+    for day in days:
         clock.day = float(day)
         seen = []
         for lease in planner.next(8):
@@ -79,11 +90,6 @@ def reported_to(directory: CrawlDirectory) -> CrawlDirectory:
             seen.append(Seen(lease.url, status=status, body=text.encode() if status == 200 else None))
         planner.report(seen)
     planner.close()
-    crawl = Crawl(directory, clock)
-    crawl.remove("https://a.example/3")
-    crawl.pause("b.example")
-    crawl.visit_soon("https://a.example/1")
-    return directory
 
 
 def asked(store: Store) -> dict[str, Any]:
@@ -169,7 +175,7 @@ def _compare(postgres: LocalServer, tmp_path: Path) -> None:
 
 
 OLD_COUNTERS = """
-drop function take_visits(bigint);
+drop function take_arrived(bigint);
 drop index pages_changes;
 drop trigger page_updated on pages;
 delete from meta where key = 'counters';
@@ -205,3 +211,43 @@ def test_a_store_that_an_earlier_recrawl_made(postgres: LocalServer, tmp_path: P
         answers.append(asked(store))
         store.close()
     assert answers[0] == answers[1]
+
+
+def _as_format_4(sqlite: Path, url: str) -> int:
+    """Make the tables of a store what they were in format 4, where links were lines of text, as in SQLite."""
+    with closing(sqlite3.connect(sqlite / "state.sqlite")) as file:
+        rows = file.execute("select links, page from first_links").fetchall()
+    with psycopg.connect(url) as connection:
+        connection.execute("alter table first_links drop column targets")
+        connection.execute("alter table first_links alter column links type text using ''")
+        connection.cursor().executemany("update first_links set links = %s where page = %s", rows)
+        connection.execute("create index pages_visits on pages (visits desc, page)")
+        connection.execute("update meta set value = '4' where key = 'format'")
+        connection.execute("delete from meta where key = 'counters'")
+        assert connection.execute("select count(*) from first_links").fetchone() == (len(rows),)
+    return len(rows)
+
+
+def test_a_store_of_format_4_is_upgraded(
+    postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is refused in one line until `upgrade`; then it answers as SQLite does, also after more visits."""
+    toml = settings(policy="bayes")
+    url = postgres.new_database()
+    first = reported(tmp_path / "sqlite", toml)
+    second = reported(tmp_path / "postgres", f'{toml}\n[store]\nurl = "{url}"\n')
+    assert _as_format_4(first.path, url)
+    assert main(["status", "-C", str(second.path)]) == 2
+    assert "has format 4; this recrawl reads format 5; `recrawl upgrade` brings it there" in capsys.readouterr().err
+    assert main(["upgrade", "-C", str(second.path)]) == 0
+    assert main(["upgrade", "-C", str(second.path)]) == 0
+    with psycopg.connect(url) as connection:
+        assert connection.execute("select to_regclass('pages_visits')").fetchone() == (None,)
+    for days in (range(0), range(6, 9)):
+        answers = []
+        for directory in (first, second):
+            _report_days(directory, days)
+            store = directory.open_store(read_only=True)
+            answers.append(asked(store))
+            store.close()
+        assert answers[0] == answers[1]

@@ -95,10 +95,8 @@ def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.Ca
 
 def test_quick_is_quick(web: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--quick overrides population and generations."""
-    assert (
-        main(["experiment", "gp4c", str(web), "--quick", "--cycles", "9,9,9", "--budget", "10%", "--sets", "basic"])
-        == 0
-    )
+    words = "--quick --cycles 5,5,5 --budget 10% --sets basic --folds 3 --split 1,1"
+    assert main(["experiment", "gp4c", str(web), *words.split()]) == 0
     assert "2 seeds x 12 generations of 60" in capsys.readouterr().out
 
 

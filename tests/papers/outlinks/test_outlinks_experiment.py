@@ -92,7 +92,8 @@ def test_pages_without_text_can_be_studied() -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One command writes the page, the figures and the numbers; results are not replaced unasked."""
-    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost", "--out"]
+    words = ["experiment", "outlinks", str(THREE_SITES), "--quick", "--trees", "3", "--no-ngboost"]
+    words += ["--repeats", "1", "--out"]
     assert main([*words, str(tmp_path / "out")]) == 0
     told = capsys.readouterr().out
     assert "NNL-ET LBLA" in told
@@ -118,7 +119,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_digits_do_not_depend_on_threads_or_processes(capsys: pytest.CaptureFixture[str]) -> None:
     """Two threads for every library, or two processes: the same bytes as with one of each."""
-    words = f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 1 --no-ngboost --json".split()
+    line = f"experiment outlinks {THREE_SITES} --quick --trees 3 --repeats 1 --histories 1 --no-ngboost --json"
+    words = [*line.split(), "--pages", "150"]
     results = []
     for threads, jobs in ((1, 1), (2, 1), (1, 2)):
         with threadpool_limits(threads):

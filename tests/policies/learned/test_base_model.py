@@ -9,6 +9,7 @@ import lightgbm
 import numpy as np
 import pytest
 
+from recrawl.cycle import EveryPage, run_cycle
 from recrawl.errors import InputError
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.base_model import NONE, SHIPPED, BaseModel, from_booster, read_base
@@ -16,6 +17,8 @@ from recrawl.policies.learned.belief import FEATURES
 from recrawl.policies.learned.forest import Trees, plant
 from recrawl.policies.learned.learned import Learned
 from recrawl.policy import Setting
+from recrawl.simulate.recorded import RecordedWorld
+from support.small_recordings import recording
 
 NAMES = ("t", "visits")
 
@@ -111,3 +114,28 @@ def test_the_shipped_model_fits_this_version() -> None:
     assert isinstance(without, Learned)
     assert with_base.belief.base is model
     assert without.belief.base is None
+
+
+def test_a_base_model_that_is_wrong_here_loses_its_weight(tmp_path: Path) -> None:
+    """A third of the pages changes daily: a model that takes those last found changed for still ones is given up."""
+    draw = np.random.default_rng(2)
+    changes = [np.sort(draw.uniform(0, 12, 24 if page % 3 == 0 else 1)).tolist() for page in range(300)]
+    weight = {}
+    for name, sign in (("right", 1.0), ("wrong", -1.0)):
+        BaseModel(
+            FEATURES,
+            roots=np.array([0], dtype=np.int32),
+            feature=np.array([FEATURES.index("last_changed")], dtype=np.int16),
+            threshold=np.array([0.5], dtype=np.float32),
+            children=np.array([[~0, ~1]], dtype=np.int32),
+            missing=np.array([0], dtype=np.uint8),
+            leaf=np.array([-sign, sign], dtype=np.float32),
+        ).save(tmp_path / f"{name}.npz")
+        policy = make_policy(f"learned(base={tmp_path / name}.npz)", Setting(seed=1))
+        assert isinstance(policy, Learned)
+        world = RecordedWorld(recording(12.0, changes))
+        memory = world.memory(cycle_days=1.0, seed=1)
+        for day in range(1, 9):
+            run_cycle(world, memory, EveryPage(policy) if day < 4 else policy, 300 if day < 4 else 30, float(day))
+        weight[name] = policy.belief.base_weight.trust
+    assert weight["wrong"] < 0.2 < 0.4 < weight["right"]

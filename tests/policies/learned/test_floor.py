@@ -55,13 +55,23 @@ def test_no_site_is_paid_where_nearly_every_visit_finds_a_change_or_a_change_cos
     assert chosen(Floor(1.0), rare, site, 40, 1) == []  # every page is visited anyway
 
 
+def test_what_could_not_be_paid_stays_owed() -> None:
+    """A site is owed .75 changes a cycle and gets no visit for 50 cycles: nine tenths of that are still owed."""
+    site, floor = [0] * 10 + [1] * 30, Floor(1.0)
+    chance = np.concatenate([np.full(10, 0.5), np.full(30, 0.1)])
+    for cycle in range(1, 51):
+        assert chosen(floor, chance, site, 10, cycle, room=0) == []
+    assert floor.due[1] > 0.75 * 50  # a visit after more than one cycle finds more
+    assert 0.9 * floor.due[1] < floor.debt[1] < floor.due[1]
+
+
 def test_a_slow_site_beside_a_busy_one_is_found_as_much_as_by_age() -> None:
     """60 busy pages, 550 still ones, 50 that change once in 60 days: .8 of what age finds on each site, at least."""
     draw = np.random.default_rng(3)
-    changes = [[day + 0.5 for day in range(120) if draw.random() < 0.5] for _ in range(60)]
+    changes = [[day + 0.5 for day in range(60) if draw.random() < 0.5] for _ in range(60)]
     changes += [[] for _ in range(550)]
-    changes += [sorted(draw.uniform(0, 120, draw.poisson(2))) for _ in range(50)]
-    web = Recording.from_arrays(tables(120, changes, site=[0] * 60 + [1] * 550 + [2] * 50))
+    changes += [sorted(draw.uniform(0, 60, draw.poisson(1))) for _ in range(50)]
+    web = Recording.from_arrays(tables(60, changes, site=[0] * 60 + [1] * 550 + [2] * 50))
     worst = make_measures("WorstSite")
     ratio = {
         spec: crawl(web, spec, Plan(1.0, 40, seed=1, exact_links=False), worst).value(worst[0])

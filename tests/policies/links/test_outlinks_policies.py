@@ -18,9 +18,9 @@ from recrawl.features.related import NONE, Related
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
+from recrawl.policies.learned.learned import Learned
 from recrawl.policies.links.link_forecast import LinkForecast
-from recrawl.policies.links.linkhistory import FEATURES
-from recrawl.policies.links.linkrates import LinkWatcher
+from recrawl.policies.links.linkhistory import FEATURES, LinkWatcher
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
@@ -248,6 +248,36 @@ def test_objectives_differ() -> None:
         make_policy("lbla(objective=luck)", Setting(1))
     with pytest.raises(InputError, match="explore between"):
         make_policy("lbla(explore=2)", Setting(1))
+
+
+def test_learned_looks_for_links_as_lbla_does() -> None:
+    """With objective=links the same learner decides, so as much is found; no site is paid for changes then."""
+    assert found("learned(objective=links)", 0.05) > 0.95 * found("lbla", 0.05)
+    measures = make_measures("NewLinks")
+    for objective, promised in (("links", False), ("changes+0.1*links", True)):
+        spec = f"learned(objective={objective}, floor=9)"
+        notes = crawl(Recording.from_arrays(quiet_and_busy()), spec, Plan(1.0, 0.1, warmup=1), measures).notes
+        assert any(note.startswith("floor") for note in notes) == promised
+
+
+def quiet_and_busy() -> Tables:
+    """A site that changes daily, and one whose pages change twice in twenty days."""
+    draw = np.random.default_rng(3)
+    changes = [np.sort(draw.uniform(0, 20, 20 if page < 60 else 2)).tolist() for page in range(120)]
+    links = [0] * sum(len(days) for days in changes)
+    return tables(20.0, changes, site=[page // 60 for page in range(120)], new_internal=links, new_external=links)
+
+
+def test_what_learned_expects_grows_with_the_wait() -> None:
+    """An explanation with objective=links says when a page with new links is due again."""
+    world = RecordedWorld(Recording.from_arrays(topical()))
+    memory = world.memory(cycle_days=1.0)
+    policy = make_policy("learned(objective=links, base=none)", Setting(1))
+    assert isinstance(policy, Learned)
+    for day in range(1, 6):
+        run_cycle(world, memory, EveryPage(policy) if day < 3 else policy, 120 if day < 3 else 12, float(day))
+    birds, rocks = (np.median([policy.explain(page + i).score for page in range(0, 120, 5)]) for i in (0, 1))
+    assert birds > 2.0 * rocks > 0.0
 
 
 def test_real_pages() -> None:

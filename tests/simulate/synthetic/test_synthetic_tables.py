@@ -53,7 +53,7 @@ def test_any_web_is_consistent(size: tuple[str, int, float, int]) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_larger_webs_are_consistent(name: str) -> None:
     """Links, versions and lives agree with the changes where sites are large and histories long."""
-    crawl = synthesize(name, 2_500, seed=6)
+    crawl = synthesize(name, 600 if name == "stories" else 2_500, seed=6)  # stories have a text per version
     check_lives(crawl)
     check_links(crawl)
     check_versions(crawl)

@@ -54,8 +54,13 @@ class FleetSession(JournalledSession):
     def _make_world(self) -> LiveWorld:
         world = super()._make_world()
         assert isinstance(world, FleetWorld), "world_of"
-        world.use(self.fleet)
+        world.use(self.fleet, self._check_worker)
         return world
+
+    def _check_worker(self) -> None:
+        """End if the worker within has ended: whoever wants a planner alone says so."""
+        if self._thread is not None and self._thread.worker.fault is not None:
+            raise StoreError(str(self._thread.worker.fault))
 
     def __exit__(self, *error: object) -> None:
         if self._thread is not None:
@@ -89,8 +94,7 @@ class FleetSession(JournalledSession):
             except StoreLostError as error:
                 log.warning("%s; what was recorded is safe, trying again", error)
                 self._reopen()
-                if self._thread is not None and self._thread.worker.fault is not None:
-                    raise StoreError(str(self._thread.worker.fault)) from None
+                self._check_worker()
 
     def _reopen(self) -> None:
         until_s = time.monotonic() + PATIENCE_S

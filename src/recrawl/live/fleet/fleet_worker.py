@@ -146,7 +146,7 @@ class WorkerThread(threading.Thread):
             self.worker.run()
         except Exception as error:
             self.worker.fault = error
-            log.warning("the planner's own worker ended: %s", error)
+            log.info("the planner's own worker ended: %s", error)
 
     def end(self) -> None:
         """Let it finish what is under way, and wait for it."""

@@ -62,6 +62,7 @@ class FleetLanes:
         self._read: dict[int, int] = {}  # by session: the last entry that was dispatched
         self._answered = 0
         self._marked: dict[int, int] = {}  # by session: the last entry that the database knows to be recorded
+        self.check: Callable[[], None] = lambda: None  # raises where nobody will answer
         recorder.also, recorder.group = self._mark_read, GROUP
 
     def begin(self, cycle: int) -> None:
@@ -146,6 +147,7 @@ class FleetLanes:
 
     def _take(self) -> int:
         """Read the inbox once: each visit is recorded together with how far it was read."""
+        self.check()
         entries = self.fleet.read_inbox(self._cycle, MANY)
         for entry in entries:
             if entry.number <= self._read.get(entry.worker, 0):
@@ -258,11 +260,12 @@ class FleetWorld(LiveWorld):
 
     fleet: FleetTables
 
-    def use(self, fleet: FleetTables) -> None:
-        """Work on these tables."""
+    def use(self, fleet: FleetTables, check: Callable[[], None]) -> None:
+        """Work on these tables; `check` raises where nobody will answer."""
         assert isinstance(self.fetcher, FleetFetcher), "of a planner"
         self.fleet = fleet
         lanes = FleetLanes(fleet, self.recorder, self.standing, self.site, self.stopping)
+        lanes.check = check
         if self.signals is not None:
             self.signals.patience_s = None  # a file that nobody asks for in time is given up
         self.lanes = lanes  # type: ignore[assignment]

@@ -201,7 +201,8 @@ class FleetTables:
             drop += " delete from workers where alive_until = 'epoch';"
             drop += " delete from inbox_read r where not exists (select 1 from workers w where w.worker = r.worker);"
         made = "".join(
-            f"create table if not exists {name}_{cycle} partition of {name} for values in ({cycle}); "
+            f"create table if not exists {name}_{cycle} partition of {name} for values in ({cycle})"
+            " with (toast_tuple_target = 8160); "
             for name in ("tasks", "inbox")
         )
         self.db.executescript(f"begin; delete from fleet where cycle <> {cycle}; {drop} {made} commit;")
@@ -245,7 +246,7 @@ class FleetTables:
 
     def read_inbox(self, cycle: int, most: int) -> list[InboxEntry]:
         """Return the next entries of every session that the planner has not recorded."""
-        rows = self.db.execute(
+        rows = self.db.execute_binary(
             "select e.worker, e.number, e.task, e.record from workers w left join inbox_read r using (worker)"
             " cross join lateral (select * from inbox i where i.cycle = ? and i.worker = w.worker"
             " and i.number > coalesce(r.number, 0) order by i.number limit ?) e",

@@ -1,70 +1,53 @@
-"""A group of visits, taken in by PostgreSQL at once: one COPY into a table of this connection, one call of a function.
+"""A group of visits, taken in by PostgreSQL at once: rows by COPY, and one function that brings pages up to date.
 
 The statements of `StoredVisits.add_visits` one by one would write a page's row twice, once for what the visit showed
 and once for its counters, and each time seven indexes with it. Here a page's row is written once, and the counters of
-hosts and cycles with it, so the triggers that keep them otherwise have nothing to do.
+hosts and cycles with it, so the triggers that keep them otherwise have nothing to do. Rows that are only added go into
+their tables by COPY, which writes a block of them at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from recrawl.live.packed_links import PackedLinks, pack_columns, pack_targets
 from recrawl.live.postgres.store_connection import PostgresDatabase
-from recrawl.live.postgres.store_dialect import TYPES, tables
+from recrawl.live.postgres.store_dialect import copied
 from recrawl.live.store_contents import KeptContents
 from recrawl.live.store_visits import VisitRecord
 
-_OWN = {"validators": "text", "misses": "int8", "title": "text", "links_digest": "bytea", "links": "int8"}
-_WORDS = ("bag", "vector")
 OUTCOMES = ("unchanged", "changed", "first", "gone", "failed")
 ADDED = ", ".join(f"{name} = t.{name} + s.c{number}" for number, name in enumerate(OUTCOMES))
 COUNTED = ", ".join(f"count(*) filter (where outcome = {number}) as c{number}" for number in range(len(OUTCOMES)))
-COUNTED_NOW = "recrawl.counted"  # set while the function below counts, so that triggers do not count again
+COUNTED_NOW = "recrawl.counted"  # set while visits are taken in, so that triggers do not count again
 
-
-def _columns() -> dict[str, str]:
-    """Return what is told of a visit: columns of visits, versions and contents, of a page's row, and its words."""
-    visits = {name: TYPES[kind] for name, kind in tables()["visits"].columns.items() if name not in ("visit", "cycle")}
-    versions = {name: TYPES[kind] for name, kind in tables()["versions"].columns.items() if name not in visits}
-    del versions["visit"]
-    contents = {f"c_{name}": TYPES[kind] for name, kind in tables()["contents"].columns.items() if name != "visit"}
-    return {"number": "int8", **visits, **versions, **_OWN, **contents, **dict.fromkeys(_WORDS, "bytea")}
-
-
-COLUMNS = _columns()
-_NAMES = ", ".join(f'"{name}"' for name in COLUMNS)
-_TYPED = ", ".join(f'"{name}" {kind}' for name, kind in COLUMNS.items())
-ARRIVED = (  # rows stay whole up to a block, and packed words are not packed again
-    f"create temporary table if not exists arrived ({_TYPED})"
+ARRIVED_COLUMNS = {
+    "page": "int8",
+    "at": "float8",
+    "outcome": "int8",
+    "validators": "text",
+    "misses": "int8",
+    "digest": "bytea",
+    "title": "text",
+    "links_digest": "bytea",
+    "links": "int8",
+}
+ARRIVED = (
+    f"create temporary table if not exists arrived ({', '.join(map(' '.join, ARRIVED_COLUMNS.items()))})"
     " on commit delete rows; alter table arrived set (toast_tuple_target = 8160);"
-    + "".join(f" alter table arrived alter {name} set storage external;" for name in _WORDS)
 )
-_COPY = f"copy arrived ({_NAMES}) from stdin (format binary)"
-_TAKE = "select take_visits(?)"
-
-
-def _listed(table: str, prefix: str = "") -> str:
-    return ", ".join(f'"{prefix}{name}"' for name in tables()[table].columns if name not in ("visit", "cycle"))
-
-
-_VISITS = ", ".join(f'"{name}"' for name in tables()["visits"].columns if name not in ("visit", "page", "cycle"))
+_ARRIVED = f"copy arrived ({', '.join(ARRIVED_COLUMNS)}) from stdin (format binary)"
+_FIRST_LINKS = "copy first_links (page, first_seen_at, count, links, targets) from stdin (format binary)"
+_FIRST_LINK_TYPES = ("int8", "float8", "int8", "bytea", "bytea")
+_BEGIN = f"select (select coalesce(max(visit), 0) + 1 from visits), set_config('{COUNTED_NOW}', 'now', true)"
 
 # Rows are found by their keys: without statistics of the new rows PostgreSQL would rather read all pages per group.
 TAKE_VISITS = f"""
-create or replace function take_visits(now bigint) returns bigint language plpgsql set enable_hashjoin = off
-set enable_mergejoin = off set enable_seqscan = off set {COUNTED_NOW} = 'now' as $$
-declare begun bigint; begin
-    select coalesce(max(visit), 0) + 1 into begun from visits;
-    insert into visits select begun + number, page, now, {_VISITS} from arrived;
-    insert into versions select begun + number, {_listed("versions")} from arrived where digest is not null;
+drop function if exists take_visits(bigint); -- of format 4
+create or replace function take_arrived(now bigint) returns void language plpgsql set enable_hashjoin = off
+set enable_mergejoin = off set enable_seqscan = off set enable_bitmapscan = off set enable_material = off as $$ begin
     delete from plan p using arrived n where p.cycle = now and p.page = n.page;
-    insert into contents select begun + number, {_listed("contents", "c_")} from arrived where bag is not null;
-    insert into first_bags select page, begun + number, bag from arrived where bag is not null
-        on conflict do nothing;
-    insert into last_bags select page, begun + number, bag from arrived where vector is not null
-        on conflict (page) do update set visit = excluded.visit, bag = excluded.bag;
-    insert into word_vectors select begun + number, vector from arrived where vector is not null;
     with visited as (
         update pages t set validators = n.validators, misses = n.misses, digest = coalesce(n.digest, t.digest),
             title = case when n.digest is null then t.title else n.title end,
@@ -83,7 +66,7 @@ declare begun bigint; begin
             group by host
         ) s where t.host = s.host;
     update cycles t set {ADDED} from (select {COUNTED} from arrived) s where t.cycle = now;
-    return begun;
+    perform set_config('{COUNTED_NOW}', '', true);
 end $$;
 """
 
@@ -95,23 +78,59 @@ def take_visits(
 
     Within a transaction, on a connection that has the table `arrived`.
     """
-    db.copy_rows(_COPY, tuple(COLUMNS.values()), _rows(records, new_links))
-    return int(db.execute(_TAKE, (cycle,)).fetchone()[0])
+    first = int(db.execute(_BEGIN).fetchone()[0])
+    numbered = list(enumerate(records, first))
+    _copy(db, "visits", (
+        (visit, r.page, cycle, r.at, r.outcome, r.status, r.body_bytes, r.elapsed_s, *new, r.change_size, r.note)
+        for (visit, r), new in zip(numbered, new_links, strict=True)
+    ))  # fmt: skip
+    versions = [
+        (visit, r.page, r.digest, r.words, *(r.warc or (None, None, None))) for visit, r in numbered if r.digest
+    ]
+    if versions:
+        _copy(db, "versions", versions)
+    _add_contents(db, [(visit, r.page, r.kept) for visit, r in numbered if r.kept is not None])
+    db.copy_rows(_ARRIVED, tuple(ARRIVED_COLUMNS.values()), map(_arrived, records))
+    db.execute("select take_arrived(?)", (cycle,))
+    return first
 
 
-def _rows(records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> Iterator[tuple[Any, ...]]:
-    nothing = (None,) * (len(tables()["contents"].columns) - 1 + len(_WORDS))
-    for number, (r, new) in enumerate(zip(records, new_links, strict=True)):
-        links = None if r.links is None or not r.digest else len(r.links.urls)  # others: see `set_links`
-        yield (
-            number, r.page, r.at, r.outcome, r.status, r.body_bytes, r.elapsed_s, *new, r.change_size, r.note,
-            r.digest or None, r.words, *(r.warc or (None, None, None)),
-            r.validators, r.misses, r.title, r.links_digest, links,
-            *(nothing if r.kept is None else _contents(r.kept)),
-        )  # fmt: skip
+def _copy(db: PostgresDatabase, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    copy = copied(f"insert into {table} values (?)")
+    assert copy is not None, "a table of the crawl"
+    db.copy_rows(*copy, rows)
 
 
-def _contents(kept: KeptContents) -> tuple[Any, ...]:
-    return (
-        *kept.counts, kept.added, kept.removed, kept.cosine, kept.chi2_p, int(kept.significant), kept.bag, kept.vector
-    )  # fmt: skip
+def _arrived(r: VisitRecord) -> tuple[Any, ...]:
+    links = None if r.links is None or not r.digest else r.links.total  # others: see `set_links`
+    digest = r.digest or None
+    return r.page, r.at, r.outcome, r.validators, r.misses, digest, r.title, r.links_digest, links
+
+
+def _add_contents(db: PostgresDatabase, rows: Sequence[tuple[int, int, KeptContents]]) -> None:
+    """Keep the contents of versions: visit, page, contents."""
+    if not rows:
+        return
+    _copy(db, "contents", (
+        (visit, *c.counts, c.added, c.removed, c.cosine, c.chi2_p, int(c.significant)) for visit, _, c in rows
+    ))  # fmt: skip
+    pages = [page for _, page, _ in rows]
+    had = {page for (page,) in db.execute("select page from first_bags where page = any(?)", (pages,))}
+    _copy(db, "first_bags", [(page, visit, c.bag) for visit, page, c in rows if page not in had])
+    later = [(visit, page, c) for visit, page, c in rows if c.vector is not None]
+    if later:
+        _copy(db, "word_vectors", [(visit, c.vector) for visit, _, c in later])
+        db.executemany("insert or replace into last_bags values (?, ?, ?)", [(p, v, c.bag) for v, p, c in later])
+
+
+def add_first_links(db: PostgresDatabase, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+    """Keep the links of pages that are visited for the first time, compressed as the worker sent them."""
+    rows = []
+    for r in records:
+        if isinstance(r.links, PackedLinks):
+            rows.append((r.page, r.at, r.links.total, r.links.packed, r.links.target_bytes(pages)))
+        elif r.links is not None:
+            targets = pack_targets(r.links.target_pages(pages))
+            rows.append((r.page, r.at, r.links.total, pack_columns(*r.links), targets))
+    if rows:
+        db.copy_rows(_FIRST_LINKS, _FIRST_LINK_TYPES, rows)

@@ -144,6 +144,11 @@ class PostgresDatabase:
         with _one_line(self.url):
             return self.connection.execute(translated(ask), values or None)
 
+    def execute_binary(self, ask: str, values: Sequence[Any] = ()) -> FoundRows:
+        """Run one statement whose rows come in binary form: bytes need not be written as text and read again."""
+        with _one_line(self.url):
+            return self.connection.execute(translated(ask), values or None, binary=True)
+
     def executemany(self, ask: str, rows: Iterable[Sequence[Any]]) -> FoundRows:
         """Run a statement once per row; plain inserts by COPY, upserts and updates of pages by columns."""
         rows, cursor = list(rows), self.connection.cursor()

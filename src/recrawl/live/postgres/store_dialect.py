@@ -32,6 +32,7 @@ WORDS = (  # SQLite's words, PostgreSQL's
     ("where added ", "where added = 1 "),
     ("said_at is not read_said_at", "said_at is distinct from read_said_at"),
     ("cross join pages using", "join pages using"),
+    ("(select max(last_visit_at) from pages)", "(select max(at) from visits)"),
 )
 
 

@@ -8,7 +8,23 @@ from __future__ import annotations
 from recrawl.live.postgres.store_arrivals import ADDED, COUNTED, COUNTED_NOW, OUTCOMES, TAKE_VISITS
 
 FIRST_FORMAT = 4  # stores in PostgreSQL began with it
-STEPS: dict[int, str] = {}  # by the format that they begin with: scripts that bring the tables to the next
+STEPS = {  # by the format that they begin with: scripts that bring the tables to the next
+    4: """
+alter table first_links add column targets bytea; -- null: links are lines of text, as SQLite has them
+alter table first_links alter column links type bytea using convert_to(links, 'UTF8');
+"""
+}
+OWN_SHAPES = " ".join(STEPS.values())  # what a new store has other than SQLite's
+
+# What is compressed already is not compressed again, and rows stay whole up to a block.
+STORAGE = """
+alter table first_links alter column links set storage external;
+alter table first_links set (toast_tuple_target = 8160);
+alter table first_bags alter column bag set storage external;
+alter table first_bags set (toast_tuple_target = 8160);
+alter table last_bags alter column bag set storage external;
+alter table last_bags set (toast_tuple_target = 8160);
+"""
 
 INDEXES = """
 alter table pages set (fillfactor = 70);   -- room for a row's next version beside it: no index is touched then
@@ -23,8 +39,9 @@ create index pages_canonical on pages (canonical) where canonical is not null;
 create index pages_host on pages (host, page);
 create index pages_url on pages (url);
 create index pages_changes on pages (changes desc, page);
-create index pages_visits on pages (visits desc, page);
-create index pages_last_visit on pages (last_visit_at nulls first, page);
+drop index if exists pages_visits;         -- an index on what every visit changes would have all indexes written
+drop index if exists pages_last_visit;
+create index visits_at on visits (at);
 create index pages_last_change on pages (last_change_at) where last_change_at is not null;
 create function instr(text, text) returns bigint language sql immutable strict as 'select strpos($1, $2)::bigint';
 """
@@ -143,4 +160,5 @@ create table inbox (                       -- what workers found, until the plan
 ) partition by list (cycle);
 create unique index inbox_number on inbox (cycle, worker, number);
 create index inbox_task on inbox (task);
+alter table inbox alter column record set storage external;
 """

@@ -5,26 +5,37 @@ from __future__ import annotations
 import re
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from recrawl.errors import HeldError, StoreError
-from recrawl.live.postgres.store_arrivals import ARRIVED, take_visits
+from recrawl.live.packed_links import unpack_stored
+from recrawl.live.postgres.store_arrivals import ARRIVED, add_first_links, take_visits
 from recrawl.live.postgres.store_connection import PostgresDatabase, connect_to
 from recrawl.live.postgres.store_dialect import definitions
-from recrawl.live.postgres.store_format import check_format, format_in
-from recrawl.live.postgres.store_pg_schema import FIRST_FORMAT, FLEET_TABLES, INDEXES, STEPS, TRIGGERS
+from recrawl.live.postgres.store_format import FORMAT, check_format, format_in
+from recrawl.live.postgres.store_pg_schema import (
+    FIRST_FORMAT,
+    FLEET_TABLES,
+    INDEXES,
+    OWN_SHAPES,
+    STEPS,
+    STORAGE,
+    TRIGGERS,
+)
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
-from recrawl.live.store_visits import VisitRecord
-from recrawl.live.storeschema import FORMAT
+from recrawl.live.store_visits import VisitRecord, unpack_links
 
 _HERE = "hashtext(current_database() || current_schema())"
 LOCK_S = 3.0  # how long the database may take to notice that the process before has died
 SETTINGS = "settings"  # where the text of recrawl.toml is kept, for workers
 CRAWL, PLANNER = 2, 3  # what an advisory lock is for
-_MARK, _NOW = "counters", str(zlib.crc32(f"{INDEXES}{TRIGGERS}".encode()))  # which indexes and triggers a store has
+_MARK, _NOW = (
+    "counters",
+    str(zlib.crc32(f"{STORAGE}{INDEXES}{TRIGGERS}".encode())),
+)  # which indexes and triggers a store has
 
 
 class PostgresStore(Store):
@@ -43,7 +54,7 @@ class PostgresStore(Store):
             if format_in(db) is not None:
                 raise StoreError(f"{place.url} has a crawl already")
             db.executescript(
-                f"begin; {definitions()} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
+                f"begin; {definitions()} {OWN_SHAPES} {STORAGE} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
                 f" insert into meta values ('format', '{FORMAT}'), ('{_MARK}', '{_NOW}'); commit;"
             )
             cls(db, place.url).set_meta(SETTINGS, settings)
@@ -80,6 +91,12 @@ class PostgresStore(Store):
     def _stream(self, ask: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         return self.db.stream(ask, values)
 
+    @contextmanager
+    def group(self) -> Iterator[None]:
+        """A transaction of a few visits."""
+        with self.transaction():
+            yield
+
     def add_visits(self, cycle: int, records: Sequence[VisitRecord], new_links: Sequence[tuple[int, int]]) -> int:
         """Record visits, their versions and what the pages' rows should now say; return the first visit's number."""
         if not self._takes_visits:
@@ -89,6 +106,30 @@ class PostgresStore(Store):
         first = take_visits(self.db, cycle, records, new_links)
         self.judge_signals([(r.page, r.outcome) for r in records])
         return first
+
+    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+        add_first_links(self.db, records, pages)
+
+    def _first_links(self, page: int | None) -> Iterator[tuple[int, Iterator[tuple[Any, ...]]]]:
+        ask, one = "select page, first_seen_at, links, targets from first_links", page is not None
+        rows = self.db.execute(f"{ask} where page = ?", (page,)) if one else self._stream(f"{ask} order by page")
+        for source, at, links, targets in rows:
+            if targets is None:  # of format 4
+                yield source, unpack_links(at, bytes(links).decode())
+            else:
+                yield source, unpack_stored(at, links, targets)
+
+    def _narrowed(self, column: str, value: float | None, count: int) -> list[str]:
+        """Return that the pages visited last are among the last visits: pages have no index that each visit changes."""
+        if column != "last_visit_at":
+            return []
+        until = f"at <= '{'infinity' if value is None else repr(value)}'::float8"
+        ask = f"select at from visits where {until} order by at desc limit 1 offset ?"
+        row = self.db.execute(ask, (4 * count,)).fetchone()
+        if row is None:
+            return []
+        since = f"'{row[0]!r}'::float8"
+        return [f"last_visit_at >= {since} and page in (select page from visits where {until} and at >= {since})"]
 
     def _forget(self) -> None:
         super()._forget()
@@ -117,6 +158,7 @@ def upgrade_in(place: StoreSettings) -> int:
             oldest = f"stores in PostgreSQL from format {min(STEPS, default=FIRST_FORMAT)} on can be upgraded"
             raise StoreError(f"{place.url} has format {before}; {newer if before > FORMAT else oldest}")
         steps = " ".join(STEPS[step] for step in range(before, FORMAT))
+        _lock(db, CRAWL, f"{place.url} is being crawled by another process")
         db.executescript(f"begin; {steps} update meta set value = '{FORMAT}' where key = 'format';")
         renew_counters(db)
         db.execute("commit")
@@ -131,7 +173,7 @@ def renew_counters(db: PostgresDatabase) -> None:
         return
     made = re.sub("create index", "create index if not exists", INDEXES)
     made = re.sub("create function", "create or replace function", made)
-    db.executescript(f"{made} {TRIGGERS}")
+    db.executescript(f"{STORAGE} {made} {TRIGGERS}")
     db.execute("insert or replace into meta values (?, ?)", (_MARK, _NOW))
 
 

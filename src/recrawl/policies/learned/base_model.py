@@ -6,9 +6,11 @@ crawls of public sites and of synthetic webs (benchmarks/pretrain.py), with the 
 as they stood at the time, and with the true answer for pages that the crawl did not visit, too. They add to the
 log-odds of the prior:
 
-    logit p1 = logit p0 + base(features)
+    logit p1 = logit p0 + v base(features)
 
-The trees of the crawl itself (hazard.py) start from p1. The file holds the trees as flat arrays; scoring (forest.py)
+v, between 0 and 1, is fitted to the outcomes of the crawl's visits as the weight of its own trees is (calibration.py),
+the warm-up's among them: where pages change otherwise than on the sites that taught it, the model bows out. The trees
+of the crawl itself (hazard.py) start from p1. The file holds the trees as flat arrays; scoring (forest.py)
 needs no LightGBM.
 """
 

@@ -16,13 +16,12 @@ from recrawl.memory import Memory
 from recrawl.policies.learned import evidence
 from recrawl.policies.learned import page_history as history
 from recrawl.policies.learned.base_model import BaseModel
-from recrawl.policies.learned.calibration import Calibration, logit
+from recrawl.policies.learned.calibration import Calibration, logit, sigmoid
 from recrawl.policies.learned.evidence import Evidence
 from recrawl.policies.learned.explain import Cause, causes_of, effects_of
 from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.gains import gains
 from recrawl.policies.learned.hazard import Hazard
-from recrawl.policies.learned.linkyield import LinkYield
 from recrawl.policies.learned.page_history import History
 from recrawl.policies.learned.places import LEVELS, SITE, Places, group_names
 from recrawl.policies.learned.prior import SAMPLE, Prior
@@ -44,8 +43,8 @@ class Belief:
         """Start from the base model; trees are trained every so many cycles, without `trees` never."""
         self.places, self.history, self.evidence = Places(), History(), Evidence()
         self.prior, self.base = Prior(), base
+        self.base_weight = Calibration()  # of the base model beside the prior
         self.hazard = Hazard(FEATURES, seed, calibration=Calibration(doubt=0.0 if base is None else DOUBT))
-        self.links = LinkYield()
         self.every, self.trees = every, trees
         self.cycle = 0
         self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
@@ -76,6 +75,8 @@ class Belief:
         self.surprise = np.zeros(len(self.evidence.groups))
         self.prior.refit(self.places, self.evidence, self.history, self.cycle)
         due = self.hazard.model is None or self.cycle % self.every == 0 or self.cycle <= EARLY
+        if due:
+            self.base_weight.fit()
         if self.trees and due:
             self.hazard.fit(self.cycle)
 
@@ -114,16 +115,20 @@ class Belief:
 
     def describe(self, pages: PageIds) -> tuple[Rows, FloatArray]:
         """Return the features of these pages as they are known now, and their chance without the crawl's trees."""
+        rows, prior, offset = self._described(pages)
+        return rows, self._corrected(prior, offset)
+
+    def _described(self, pages: PageIds) -> tuple[Rows, FloatArray, FloatArray | None]:
+        """Return the features of these pages, p0, and what the base model adds to its log-odds."""
         rows = np.empty((len(pages), len(FEATURES)), dtype=np.float32)
         own = len(history.FEATURES)
         self.history.describe(pages, self.cycle, rows[:, :own])
         self.evidence.describe(pages, self.places.ids, self.cycle, rows[:, own:])
         prior = self.prior.chance(pages, self.places, self.evidence, self.history, self.cycle)
-        return rows, prior if self.base is None else self.base.corrected(rows, prior)
+        return rows, prior, None if self.base is None else self.base.offset(rows)
 
-    def links_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
-        """Return the new links that a visit to each page, t cycles after its last, is expected to find."""
-        return self.links.paces(pages, self.places, self.history, self.cycle) * t
+    def _corrected(self, prior: FloatArray, offset: FloatArray | None) -> FloatArray:
+        return prior if offset is None else sigmoid(logit(prior) + self.base_weight.trust * offset)
 
     def gains_of(self, pages: PageIds, t: FloatArray) -> FloatArray:
         """Return what a change of each page is worth in freshness and in age, t cycles after its last visit."""
@@ -155,8 +160,6 @@ class Belief:
         compared = visits.outcome < Outcome.FIRST
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
-        found = (visits.new_internal + visits.new_external)[compared]
-        self.links.learn(pages, found, self.places, self.history, self.cycle)
         warm = len(pages) > WARM * max(1, int((self.history.first >= 0).sum()))
         self.surprise = np.zeros(len(self.evidence.groups))
         judged = np.argsort(self._tie[pages])[:SAMPLE]
@@ -180,14 +183,17 @@ class Belief:
 
     def _train_on(self, pages: PageIds, changed: BoolArray, expected: FloatArray | None) -> None:
         """Keep visits as training rows described by what was known before them, and record where they surprise."""
-        rows, prior = self.describe(pages)
+        rows, before, offset = self._described(pages)
+        prior = self._corrected(before, offset)
         kept, weight = np.ones(len(pages), dtype=np.bool_), np.ones(len(pages))
         if expected is None and len(pages) * WARM_CHUNKS > WARM_ROWS:
             share = WARM_ROWS / (len(pages) * WARM_CHUNKS)
             kept = changed | (uniform(self._tie[pages], self.cycle) < share)
             weight = np.where(changed, 1.0, 1.0 / share)
         self.hazard.learn(rows[kept], prior[kept], changed[kept], weight[kept], self.cycle)
-        before = prior if expected is None else expected
-        np.add.at(self.surprise, self.places.ids[pages], (changed - before)[:, None])
+        likely = prior if expected is None else expected
+        np.add.at(self.surprise, self.places.ids[pages], (changed - likely)[:, None])
         if expected is not None:
             self.hazard.judge(rows, prior, changed, weight, self.cycle)
+        if offset is not None and self.cycle > 1:  # without any visit before it, a page has nothing to judge by
+            self.base_weight.learn(before[kept], offset[kept], changed[kept], weight[kept], self.cycle)

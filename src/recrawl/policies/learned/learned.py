@@ -29,6 +29,7 @@ from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
 from recrawl.policies.learned.rounds import longest, spread
 from recrawl.policies.learned.scouts import Scouting, scouts
+from recrawl.policies.links.link_outlook import LinkOutlook
 from recrawl.policies.selection import NO_PAGES, top_k
 from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
@@ -64,11 +65,13 @@ class Learned(Named):
         self.scouting = Scouting(self.explore)
         self.promise = Floor(self.floor)
         self.belief = Belief(self.seed, self.every, base=read_base(self.base, FEATURES))
+        self.outlook = LinkOutlook(self.seed, self.every) if self.objective.needs_links else None
         self._importance: FloatArray | None = None
         self._round = 0
         self._budget = 0
         self._score: FloatArray = np.empty(0)  # the chance of each page when it was last scored
         self._gains: FloatArray = np.empty((0, 2))  # what a change of each page is worth, where the objective needs it
+        self._links: FloatArray = np.empty(0)  # new links to expect of each page in this cycle, in the same way
         self._surprises: PageIds = NO_PAGES  # of the last round
         self._threshold = 0.0  # the index of the last page that the scores chose
 
@@ -102,6 +105,8 @@ class Learned(Named):
         """Score all pages in the first round, later the best and those where more changed than expected."""
         if self._round > 1:
             pages = self._candidates(pages)
+        elif self.outlook is not None:
+            self._links = grown(self.outlook.expected(), len(self._score), 0.0)
         self.belief.fill_chances(pages, self._score)
         if self.objective.needs_gains:
             self._gains[pages] = self.belief.gains_of(pages, self._waited(pages))
@@ -133,7 +138,7 @@ class Learned(Named):
         return worth
 
     def _worth(self, p: FloatArray, t: FloatArray, pages: PageIds, gains: FloatArray) -> FloatArray:
-        links = self.belief.links_of(pages, t) if self.objective.needs_links else NONE
+        links = self._links[pages] * (t / self._waited(pages)) if self.objective.needs_links else NONE
         return self.objective.index(p, links, gains)
 
     def _best(self, memory: Memory, size: int) -> PageIds:
@@ -162,7 +167,7 @@ class Learned(Named):
 
     def _owed(self, memory: Memory, sent: PageIds, room: int) -> PageIds:
         """Return the pages that are visited for the promise per site."""
-        if not self.floor:
+        if not self.floor or self.objective.links_only:  # it is a promise of changes
             return NO_PAGES
         may = memory.eligible() & self.belief.held(memory)
         may[sent] = False
@@ -199,8 +204,12 @@ class Learned(Named):
         """Learn from what was just visited."""
         if len(self.belief.places.missing(visits.pages)):  # found and visited within one cycle, by another's choice
             self.belief.meet(memory)
+            if self.outlook is not None:
+                self.outlook.begin(memory, 0.0)
         self._surprises = surprises(visits, self._score) if self._budget else NO_PAGES
         self.belief.learn(visits, self._score)
+        if self.outlook is not None:
+            self.outlook.learn(memory, visits)
         self.scouting.observe(visits)
         self.promise.learn(memory.site, visits)
 
@@ -211,6 +220,8 @@ class Learned(Named):
         self._score = grown(self._score, len(memory), 0.0)
         if self.objective.needs_gains:
             self._gains = grown(self._gains, len(memory), 0.0)
+        if self.outlook is not None and memory.cycle != self.outlook.cycle:
+            self.outlook.begin(memory, at)
         if memory.cycle != self.belief.cycle:
             self._round = 0
             self.scouting.adapt(self.belief.places.ids[:, DIRECTORY], self.belief.evidence.changes_now)
@@ -218,8 +229,9 @@ class Learned(Named):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What exploring has cost and brought."""
-        return tuple(str(part) for part in (self.scouting, self.promise) if part.visits)
+        """What exploring has cost and brought; whether new links are looked for without any words."""
+        spent = tuple(str(part) for part in (self.scouting, self.promise) if part.visits)
+        return spent if self.outlook is None else (*self.outlook.notes, *spent)
 
     # -- explaining ------------------------------------------------------------------------------------------------
 

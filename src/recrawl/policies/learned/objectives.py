@@ -7,7 +7,7 @@ age (gains.py):
     freshness   p f                 time that copies are up to date
     age         p a                 time that copies are out of date
     balanced    p (1 + BALANCE f)   found changes and fresh copies at once, as changes+0.05*freshness
-    links       l                   the new links that the visit is expected to find (linkyield.py)
+    links       l                   the new links that the visit is expected to find (links/link_outlook.py)
 
 An objective is a name or a weighted sum such as `changes+0.1*links`. Importance multiplies the index.
 """
@@ -38,6 +38,11 @@ class Objective:
     def needs_links(self) -> bool:
         """Whether the index depends on the links expected."""
         return any(name == "links" for name, _ in self.weights)
+
+    @property
+    def links_only(self) -> bool:
+        """Whether nothing but new links counts."""
+        return all(name == "links" for name, _ in self.weights)
 
     @property
     def needs_gains(self) -> bool:

@@ -14,6 +14,8 @@ from recrawl.columns import FloatArray, IntArray, PageIds, grown
 from recrawl.features.newlinks import WHERE
 from recrawl.features.related import Related
 from recrawl.memory import Memory
+from recrawl.policy import Named
+from recrawl.visits import Outcome, Visits
 
 KEPT = 3  # last visits whose rates are features
 OWN = (
@@ -103,3 +105,25 @@ class LinkHistory:
             size = len(related)
             near[:size] = related.average(own[:size, [OWN.index(name) for name in SHARED]])
         return np.hstack([own, near])
+
+
+class LinkWatcher(Named):
+    """The base of policies that rank pages by their history of new links."""
+
+    def __init__(self, counted: tuple[bool, bool] = (True, True)) -> None:
+        self.history = LinkHistory(counted)
+        self.cycle = 0
+
+    def begin(self, memory: Memory, at: float) -> None:
+        """Record the copies that a crawl began with."""
+        self.history.make_room(len(memory))
+        self.cycle = memory.cycle
+        fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
+        self.history.begin(fresh, 0)
+
+    def learn(self, memory: Memory, visits: Visits) -> None:
+        """Record what visits found."""
+        compared = visits.outcome < Outcome.FIRST
+        links = np.column_stack([visits.new_internal, visits.new_external])[compared]
+        self.history.update(visits.pages[compared], links, self.cycle)
+        self.history.begin(visits.pages[visits.outcome == Outcome.FIRST], self.cycle)

@@ -16,34 +16,11 @@ import numpy as np
 
 from recrawl.columns import FloatArray, PageIds
 from recrawl.memory import Memory
-from recrawl.policies.links.linkhistory import LinkHistory
+from recrawl.policies.links.linkhistory import LinkWatcher
 from recrawl.policies.selection import first_k
-from recrawl.policy import Named, Policy, Setting, policies
-from recrawl.visits import Outcome, Visits
+from recrawl.policy import Policy, Setting, policies
 
 By = Literal["nnl-av", "nnl-pr", "ccr"]
-
-
-class LinkWatcher(Named):
-    """The base of policies that rank pages by their history of new links."""
-
-    def __init__(self, counted: tuple[bool, bool] = (True, True)) -> None:
-        self.history = LinkHistory(counted)
-        self.cycle = 0
-
-    def begin(self, memory: Memory, at: float) -> None:
-        """Record the copies that a crawl began with."""
-        self.history.make_room(len(memory))
-        self.cycle = memory.cycle
-        fresh = np.flatnonzero(memory.held() & (self.history.first[: len(memory)] < 0))
-        self.history.begin(fresh, 0)
-
-    def learn(self, memory: Memory, visits: Visits) -> None:
-        """Record what visits found."""
-        compared = visits.outcome < Outcome.FIRST
-        links = np.column_stack([visits.new_internal, visits.new_external])[compared]
-        self.history.update(visits.pages[compared], links, self.cycle)
-        self.history.begin(visits.pages[visits.outcome == Outcome.FIRST], self.cycle)
 
 
 class LinkRate(LinkWatcher):

@@ -65,7 +65,7 @@ def read_html(html: bytes | str, url: str) -> Document:
     scanned = scan(html.encode("utf-8", "replace") if isinstance(html, str) else html)
     head = scanned.head_tags()
     base = _base_of(head, url)
-    links, capped = read_links(scanned, base)
+    links, capped = read_links(scanned, base, url)
     canonical, feeds = _relations(head, base)
     metas, refresh = _metas(head, base, url)
     return Document(  # by place, which is quicker

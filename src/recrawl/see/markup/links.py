@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.columns import ByteArray
+from recrawl.see.markup.plain_targets import MAX_PLAIN_BYTES
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.scan import MAX_ANCHOR_CHARS, Scanned
-from recrawl.see.markup.targets import HAS_RELATION, MAX_PLAIN_BYTES, NEEDS_PARSER, Rows, link_texts
+from recrawl.see.markup.targets import HAS_RELATION, NEEDS_PARSER, Rows, link_texts
 from recrawl.urls.traps import without_session
 from recrawl.urls.url import MAX_URL_CHARS, Base, host_of, normalise, split
 
@@ -42,7 +43,7 @@ class LinkColumns(NamedTuple):
     """The links of a page in columns, in the page's order: most callers need one or two columns of many links."""
 
     urls: list[str]
-    hosts: list[str]
+    inside: list[bool]  # whether they lead to the page's own host
     anchors: list[str]
     nofollow: list[bool]
 
@@ -54,17 +55,17 @@ class LinkColumns(NamedTuple):
 
     def where(self, kept: list[bool]) -> LinkColumns:
         """Return those that are to be kept."""
-        urls, hosts, anchors, nofollow = self
+        urls, inside, anchors, nofollow = self
         return LinkColumns(
             list(compress(urls, kept)),
-            list(compress(hosts, kept)),
+            list(compress(inside, kept)),
             list(compress(anchors, kept)),
             list(compress(nofollow, kept)),
         )
 
     def rows(self) -> tuple[Link, ...]:
         """Return the links one by one."""
-        return tuple(map(Link, *self))
+        return tuple(map(Link, self.urls, map(host_of, self.urls), self.anchors, self.nofollow))
 
 
 NO_LINKS = LinkColumns([], [], [], [])
@@ -80,8 +81,8 @@ class _Folder(NamedTuple):
     resolved: dict[bytes, Place]  # what links mean here: most links of a site are met again and again
 
 
-def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
-    """Return the links in columns, the first to each address, and whether there are more than we read."""
+def read_links(scanned: Scanned, base: str, url: str) -> tuple[LinkColumns, bool]:
+    """Return the links of the page at `url`, the first to each address, and whether there are more than we read."""
     if not len(scanned.anchors):
         return NO_LINKS, False
     path = base.partition("?")[0]
@@ -90,6 +91,7 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
     most = len(scanned.anchors)
     addresses = np.empty(len(source) + most * (len(folder.address) + 1), dtype=np.uint8)  # room for all there can be
     texts, tasks = np.empty(len(raw_text) + most, dtype=np.uint8), np.empty((3 * most, 4), dtype=np.int32)
+    same = np.empty(most, dtype=np.bool_)
     n, address_bytes, text_bytes, left = link_texts(
         np.frombuffer(source, dtype=np.uint8),
         np.frombuffer(raw_text, dtype=np.uint8),
@@ -97,6 +99,7 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
         folder.address,
         folder.lengths,
         addresses,
+        same,
         texts,
         tasks,
     )
@@ -104,21 +107,23 @@ def read_links(scanned: Scanned, base: str) -> tuple[LinkColumns, bool]:
         return NO_LINKS, False
     urls = addresses[:address_bytes].tobytes().decode().split("\n")
     anchors = texts[:text_bytes].tobytes().decode().split("\n")
-    hosts, nofollow, resolved = [folder.host] * n, [False] * n, folder.resolved
+    inside, nofollow, resolved = same[:n].tolist(), [False] * n, folder.resolved
     lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
     for task, k, start, end in tasks[:left].tolist():
         if task == NEEDS_PARSER:
             target = source[start:end]
             place = resolved.get(target) or _resolve(target, base, folder)
-            urls[k], hosts[k] = place
+            urls[k], inside[k] = place[0], place[1] == folder.host
             lost |= place is _NOWHERE
         elif task == HAS_RELATION:
             nofollow[k] = _is_nofollow(source[start:end])
         else:
             anchors[k] = _anchor(raw_text, start, end)
-    columns = LinkColumns(urls, hosts, anchors, nofollow)
+    columns = LinkColumns(urls, inside, anchors, nofollow)
     if lost or len(set(urls)) < n:
         columns = _each_once(columns)
+    if base != url and folder.host != (own := host_of(url)):  # the page says that its links are of another host
+        columns = columns._replace(inside=[host_of(link) == own for link in columns.urls])
     if len(columns.urls) > MAX_LINKS:
         return columns.where([i < MAX_LINKS for i in range(len(columns.urls))]), True
     return columns, False

@@ -3,7 +3,7 @@
 A page of documentation has hundreds of links to a few dozen pages, most of them `page.html#part` or `../other.html`. A
 compiled pass cuts off fragments, finds the distinct targets and says which are plain: only characters that stand for
 themselves in a URL, and no dot segments but leading `../`. These are joined to their folder by concatenation, which is
-what the parser would do; all others go through the parser.
+what the parser would do; whole addresses of plain hosts are taken as they are. All others go through the parser.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ import numpy.typing as npt
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, kernel, nth
 from recrawl.hashing import FNV_PRIME, FNV_START
+from recrawl.see.markup.plain_targets import ABSOLUTE, PARSED, ROOTED, host_end, host_start, sort_of
 
 Rows = npt.NDArray[np.int32]
 
-PARSED, ROOTED = -1, -2  # of a target: for the parser; a plain path from the root of its host
-MAX_PLAIN_BYTES = 500
 NEEDS_PARSER, NEEDS_TIDYING, HAS_RELATION = range(3)
 _PROBES = 16
-_PLAIN = np.array([chr(c).isascii() and (chr(c).isalnum() or chr(c) in "_~-") for c in range(256)], dtype=np.bool_)
 
 
 @kernel
@@ -32,6 +30,7 @@ def link_texts(
     folder: ByteArray,
     lengths: Rows,
     urls: ByteArray,
+    inside: npt.NDArray[np.bool_],
     anchors: ByteArray,
     left: Rows,
 ) -> tuple[int, int, int, int]:
@@ -39,9 +38,9 @@ def link_texts(
 
     Plain targets are distinct as addresses: `/a/b.html` and `b.html` may be one page's. Then how much was written of
     each of the three. Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of
-    each folder above it. What is left are rows of (NEEDS_PARSER, NEEDS_TIDYING or
-    HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be read there, in
-    `source` or, for anchors, in `raw_text`.
+    each folder above it; a target is `inside` if it has the folder's host. What is left are rows of (NEEDS_PARSER,
+    NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be
+    read there, in `source` or, for anchors, in `raw_text`.
     """
     found = distinct(source, links)
     highest, table = len(lengths) - 1, _table(found.shape[1] if _differ(found) else 0)
@@ -49,12 +48,15 @@ def link_texts(
     n, u, a, m = 0, 0, 0, 0
     for k in range(found.shape[1]):
         row, sort = links[found[0, k]], found[3, k]
-        begins[n] = u
+        begins[n], inside[n] = u, True
         if sort == PARSED:
             left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, n, found[1, k], found[2, k]
             m += 1
         else:
-            u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
+            if sort == ABSOLUTE:
+                inside[n] = _same_host(source, int(found[1, k]), int(found[2, k]), folder)
+            else:
+                u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
             u = _copy(source, found[1, k], found[2, k], urls, u)
             if len(table) and _is_known(urls, begins, n, u, table):
                 u = begins[n]
@@ -75,6 +77,16 @@ def link_texts(
 
 
 @borrowing
+def _same_host(source: ByteArray, start: int, end: int, folder: ByteArray) -> bool:
+    """Whether a plain address has the host of a folder, whatever their schemes and the folder's port are."""
+    i, stop, k = host_start(source, start, end), host_end(source, start, end), host_start(folder, 0, len(folder))
+    while i < stop and source[nth(i)] == folder[nth(k)]:  # it ends in a slash, which no plain host has
+        i += 1
+        k += 1
+    return i == stop and (folder[nth(k)] == 47 or folder[nth(k)] == 58)
+
+
+@borrowing
 def _differ(found: Rows) -> bool:
     """Whether plain targets are written in several ways: only then two of them can be the same address."""
     first = PARSED
@@ -92,7 +104,9 @@ def _is_known(urls: ByteArray, begins: Rows, n: int, end: int, table: Rows) -> b
     """Whether the address that was just written is one of those before it, as far as a few probes show."""
     start = int(begins[n])
     value = np.uint64(end - start)
-    for i in range(max(start, end - 8), end):  # sites differ in the beginning, pages of a site in the end
+    for i in range(max(start, end - 8), end):  # pages of a site differ in the end, sites in the beginning
+        value = (value ^ np.uint64(urls[nth(i)])) * FNV_PRIME
+    for i in range(min(start + 7, end), min(start + 19, end)):
         value = (value ^ np.uint64(urls[nth(i)])) * FNV_PRIME
     slot = np.int64(value >> np.uint64(20)) & (len(table) - 1)
     for _ in range(_PROBES):
@@ -136,7 +150,7 @@ def _copy(source: ByteArray, start: int, end: int, out: ByteArray, o: int) -> in
 def distinct(source: ByteArray, hrefs: Rows) -> Rows:
     """Return the distinct targets, first ones first: row of `hrefs`, start, end without the fragment, and its sort.
 
-    The sort is how many folders up a plain target leads (its start is then after the `../`), ROOTED or PARSED.
+    The sort is how many folders up a plain target leads (its start is then after the `../`), or as in `sort_of`.
     """
     table = _table(max(1, len(hrefs)))
     slots = len(table)
@@ -160,7 +174,7 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
                 break
             slot = (slot + 1) & (slots - 1)
         if fresh:
-            sort, path = _sort(source, start, end)
+            sort, path = sort_of(source, start, end)
             out[0, count], out[1, count], out[2, count], out[3, count] = row, path, end, sort
             count += 1
     return out[:, :count]
@@ -190,29 +204,3 @@ def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
     while k < a_end - a and source[nth(a + k)] == source[nth(b + k)]:
         k += 1
     return k == a_end - a
-
-
-@borrowing
-def _sort(source: ByteArray, start: int, end: int) -> tuple[int, int]:
-    """Return a target's sort, and where its path begins."""
-    if end - start > MAX_PLAIN_BYTES or end == start:
-        return PARSED, start
-    i, ups = start, 0
-    if source[nth(i)] == 47:
-        i += 1
-    else:
-        while i + 3 <= end and source[nth(i)] == 46 and source[nth(i + 1)] == 46 and source[nth(i + 2)] == 47:
-            i += 3
-            ups += 1
-    path, before = i, False  # whether a plain character stands before i
-    while i < end:
-        if _PLAIN[source[nth(i)]]:
-            before = True
-        elif before and (source[nth(i)] == 47 or (source[nth(i)] == 46 and i + 1 < end)):
-            before = False
-        else:
-            return PARSED, start
-        i += 1
-    if path == end:
-        return PARSED, start
-    return (ROOTED if source[nth(start)] == 47 else ups), path

@@ -1,0 +1,131 @@
+"""The links of a page as workers send and PostgreSQL keeps them: compressed once, read only where they are needed.
+
+The planner needs no address of a link whose page it knows: the hashes of the addresses come along, so that it looks up
+the pages of all links of many visits at once. Addresses are unpacked where one of them is new.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from recrawl.urls.urlindex import Hashes, UrlIndex
+
+LEVEL = 3
+NOBODY = -1  # in the place of a page: the target is none
+
+TargetPages = npt.NDArray[np.int32]
+
+
+class PackedLinks:
+    """The links that a visit showed, as `SeenLinks` has them, unpacked when they are asked for."""
+
+    def __init__(self, packed: bytes, total: int, total_internal: int, hashes: Hashes) -> None:
+        self.packed = packed
+        self.total = total
+        self.total_internal = total_internal
+        self.hashes = hashes
+        self.targets: TargetPages | None = None  # pages that the links lead to, once they are looked up
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return _texts(self.packed)
+
+    @property
+    def urls(self) -> Sequence[str]:
+        """The targets."""
+        return self._texts[0].split("\n") if self.total else []
+
+    @property
+    def anchors(self) -> Sequence[str]:
+        """The words of the links."""
+        return self._texts[1].split("\n") if self.total else []
+
+    @property
+    def internal(self) -> Sequence[bool]:
+        """Whether a link leads to the page's own host."""
+        return _flags(self._texts[2])
+
+    def target_pages(self, pages: Mapping[str, int | None]) -> list[int | None]:
+        """Return the page that each link leads to; None where it is none."""
+        if self.targets is None:
+            return [pages.get(url) for url in self.urls]
+        return [None if page == NOBODY else page for page in self.targets.tolist()]
+
+    def target_bytes(self, pages: Mapping[str, int | None]) -> bytes:
+        """Return the same as it is stored."""
+        return pack_targets(self.target_pages(pages)) if self.targets is None else self.targets.tobytes()
+
+
+class LinkLookup:
+    """The pages that the links of several visits lead to, looked up at once."""
+
+    def __init__(self, links: Sequence[PackedLinks], index: UrlIndex) -> None:
+        self._links = links
+        self._index = index
+        self._hashes = np.concatenate([each.hashes for each in links])
+        self._pages = index.find(self._hashes).astype("<i4")
+        self._ends = np.cumsum([each.total for each in links])
+
+    def strange(self, outside: UrlIndex) -> list[list[str]]:
+        """Return for each visit the addresses that are neither pages nor among `outside`, in their order."""
+        missing = np.flatnonzero(self._pages < 0)
+        missing = missing[outside.find(self._hashes[missing]) < 0]
+        found: list[list[str]] = [[] for _ in self._links]
+        last = 0
+        for owner, (end, cut) in enumerate(zip(self._ends.tolist(), np.searchsorted(missing, self._ends), strict=True)):
+            if cut > last:
+                urls, start = self._links[owner].urls, end - self._links[owner].total
+                found[owner] = [urls[place - start] for place in missing[last:cut].tolist()]
+                last = cut
+        return found
+
+    def settle(self) -> None:
+        """Tell all links their pages, also those that have been made meanwhile."""
+        missing = np.flatnonzero(self._pages < 0)
+        self._pages[missing] = self._index.find(self._hashes[missing])
+        for each, end in zip(self._links, self._ends.tolist(), strict=True):
+            each.targets = self._pages[end - each.total : end]
+
+
+def pack_columns(urls: Sequence[str], anchors: Sequence[str], internal: Sequence[bool]) -> bytes:
+    """Return links compressed: three texts, which are read several times faster than as many as there are links."""
+    if not urls:
+        return b""
+    flags = "".join(["01"[inside] for inside in internal])
+    text = "\t".join(("\n".join(urls), "\n".join(anchors), flags))
+    return bytes(zstd.compress(text.encode("utf-8", "surrogatepass"), LEVEL))
+
+
+def _texts(packed: bytes) -> list[str]:
+    return zstd.decompress(packed).decode("utf-8", "surrogatepass").split("\t") if packed else ["", "", ""]
+
+
+def _flags(text: str) -> list[bool]:
+    return [inside == "1" for inside in text]
+
+
+def pack_targets(pages: Sequence[int | None]) -> bytes:
+    """Return pages that links lead to as they are stored: 32 bits each."""
+    return np.array([NOBODY if page is None else page for page in pages], dtype="<i4").tobytes()
+
+
+def unpack_stored(at: float, packed: bytes, targets: bytes) -> Iterator[tuple[str, int | None, bool, str, float, None]]:
+    """Read stored links: target, its page, internal, words, when first seen, not gone."""
+    urls, anchors, flags = _texts(packed)
+    if not urls:
+        return
+    pages = np.frombuffer(targets, dtype="<i4").tolist()
+    for url, page, inside, anchor in zip(urls.split("\n"), pages, _flags(flags), anchors.split("\n"), strict=True):
+        yield url, None if page == NOBODY else page, inside, anchor, at, None
