@@ -125,7 +125,8 @@ def test_with_one_model_shards_choose_as_learned_does(tmp_path: Path, cycles: in
     shards = write_shards(seen, tmp_path / "shards", 7, "a test")
     belief, memory = policy.belief, seen.memory
     bases = [belief.evidence.base] * (cycles + 2)
-    model = ShardModel(belief.prior.shape, belief.prior.strength, belief.prior.rates, belief.hazard, bases, belief.base)
+    prior, base = belief.prior, (belief.base, belief.base_weight.trust)
+    model = ShardModel(prior.shape, prior.strength, prior.rates, belief.hazard, bases, *base)
     fresh = policy_for_shards("learned(explore=0.2, floor=0)", 1)
     assert isinstance(fresh, Learned)
     with open_engine() as engine:

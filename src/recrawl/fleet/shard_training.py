@@ -131,6 +131,7 @@ class ShardModel:
     hazard: Hazard
     bases: list[float]
     base: BaseModel | None = None
+    base_weight: float = 1.0
 
     def chance(self, belief: ShardBelief, pages: PageIds) -> FloatArray:
         """Return the chance that each of these pages has changed."""
@@ -142,7 +143,7 @@ class ShardModel:
         return self.hazard.probability(features, self._corrected(features, prior))
 
     def _corrected(self, features: Rows, prior: FloatArray) -> FloatArray:
-        return prior if self.base is None else self.base.corrected(features, prior)
+        return prior if self.base is None else self.base.corrected(features, prior, self.base_weight)
 
     def known_before(self, rows: SampleRows) -> FloatArray:
         """Return the chance of each row before the crawl's own trees: of the prior and the base model."""
@@ -167,6 +168,7 @@ def train(rows: SampleRows, bases: list[float], cycle: int, seed: int, base: Bas
     model = ShardModel(*START, Rates(), hazard, bases, base)
     _fit_prior(model, rows.take(rows.judging))
     rows = rows.take(rows.weight > 0.0)
+    _weigh_base(model, rows)
     prior = model.known_before(rows)
     for of in np.unique(rows.cycle).tolist():
         mine = rows.cycle == of
@@ -175,6 +177,19 @@ def train(rows: SampleRows, bases: list[float], cycle: int, seed: int, base: Bas
         hazard.fit(cycle)
     model.hazard = replace(hazard, calibration=_without_rows(hazard.calibration), _rows=[])
     return model
+
+
+def _weigh_base(model: ShardModel, rows: SampleRows) -> None:
+    """Fit the weight of the base model, as `learned` does: to all visits but those of the first cycle."""
+    if model.base is None:
+        return
+    later = rows.take(rows.cycle > 1)
+    prior, offset, fitted = model.of_rows(later), model.base.offset(later.features), Calibration()
+    for cycle in np.unique(later.cycle).tolist():
+        mine = later.cycle == cycle
+        fitted.learn(prior[mine], offset[mine], later.changed[mine], later.weight[mine], cycle)
+    fitted.fit()
+    model.base_weight = fitted.trust
 
 
 def _without_rows(fitted: Calibration) -> Calibration:

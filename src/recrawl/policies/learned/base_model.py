@@ -51,9 +51,9 @@ class BaseModel:
     missing: npt.NDArray[np.uint8]
     leaf: npt.NDArray[np.float32]
 
-    def corrected(self, rows: Rows, prior: FloatArray) -> FloatArray:
-        """Return p1 for each row of features and its prior p0."""
-        return sigmoid(logit(prior) + self.offset(rows))
+    def corrected(self, rows: Rows, prior: FloatArray, weight: float = 1.0) -> FloatArray:
+        """Return p1 for each row of features and its prior p0; `weight` is v."""
+        return sigmoid(logit(prior) + weight * self.offset(rows))
 
     def offset(self, rows: Rows) -> FloatArray:
         """Return what the trees add to the log-odds."""
