@@ -7,7 +7,7 @@ hand in the processor's caches for every page but the first, which takes half th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,8 @@ from recrawl.live.seen_before import SeenBefore
 from recrawl.live.store_visits import Copy, VisitRecord
 from recrawl.see.page import SeenPage, see_page
 from recrawl.see.version_contents import contents_of
+
+READING_S = 0.02  # before other hosts are served; pages that are slow to read are read by twos
 
 
 class Answered(NamedTuple):
@@ -62,9 +64,10 @@ class AnswerReader:
         return Arrived(result.without_body(), record, True, seen.feeds, packed)
 
     async def read_small(self, answers: Sequence[Answered]) -> list[Arrived]:
-        """Return the visits that these answers are, in their order."""
+        """Return the visits that the first of these answers are, in their order: as many as are read in READING_S."""
         known = [self.before.recall(copy, result) for copy, result, _ in answers]
-        said = [same or _said(result) for (_, result, _), same in zip(answers, known, strict=True)]
+        said = _said_in_time([(result, same) for (_, result, _), same in zip(answers, known, strict=True)])
+        answers, known = answers[: len(said)], known[: len(said)]
         judged = [
             judge_read(*answer, seen, same_links=same is not None)
             for answer, seen, same in zip(answers, said, known, strict=True)
@@ -79,6 +82,17 @@ class AnswerReader:
     async def _keep_unreadable(self, result: FetchResult, seen: SeenPage) -> None:
         folder = self.folder.with_name("unreadable")
         await asyncio.to_thread(lambda: keep_unreadable(folder, _packed(result), seen.digest))
+
+
+def _said_in_time(answers: Iterable[tuple[FetchResult, SeenPage | None]]) -> list[SeenPage | None]:
+    """Return what the first of these answers say, one at least; beside each, what is known of it already."""
+    time_s = asyncio.get_running_loop().time
+    said, until_s = list[SeenPage | None](), time_s() + READING_S
+    for result, same in answers:
+        said.append(same or _said(result))
+        if time_s() > until_s:
+            break
+    return said
 
 
 def _said(result: FetchResult) -> SeenPage | None:

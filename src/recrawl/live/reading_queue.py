@@ -7,8 +7,7 @@ import asyncio
 from recrawl.live.answer_reader import Answered, AnswerReader
 from recrawl.live.recorder import Recorder
 
-PIECE = 32  # answers read together: their bodies fit into a processor's cache
-PIECE_BYTES = 160_000  # of their bodies: other work waits for up to three pieces, also of pages that are slow to read
+PIECE = 32  # answers read together, at most: their bodies fit into a processor's cache
 MOST_WAITING = 512  # then hosts are not asked for more until some were read
 
 
@@ -48,17 +47,8 @@ class ReadingQueue:
             await self._some.wait()
             self._some.clear()
             while self._waiting:
-                for arrived in await self.answers.read_small(self._next_piece()):
+                read = await self.answers.read_small(self._waiting[:PIECE])
+                del self._waiting[: len(read)]
+                for arrived in read:
                     await self.recorder.take_in(arrived)
                 await asyncio.sleep(0)  # hosts are asked between two pieces
-
-    def _next_piece(self) -> list[Answered]:
-        """Take the answers that are read next."""
-        count = total = 0
-        for answer in self._waiting[:PIECE]:
-            total += len(answer.result.body)
-            if count and total > PIECE_BYTES:
-                break
-            count += 1
-        piece, self._waiting = self._waiting[:count], self._waiting[count:]
-        return piece
