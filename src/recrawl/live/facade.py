@@ -104,6 +104,7 @@ class Crawl:
             raise InputError(f"{bad[0][1]}; nothing was added")
         if not hrefs and not sitemaps:
             raise InputError("no URL given (see recrawl add --help)")
+        self.directory.config()  # what is wrong with the settings is better said now than at the next run
         self._close_session()
         if self.is_held():
             adding.queue(self.directory, hrefs, sitemaps, self._clock.now())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 import time
@@ -10,22 +11,31 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
 
 from recrawl.cli import main
 from recrawl.clock import SystemClock
 from recrawl.errors import StoreError
+from recrawl.fetch.outcome import FetchResult, Kind
+from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
 from recrawl.live.fleet.fleet_worker import DatabaseClock, FleetWorker, WorkerThread
+from recrawl.live.fleet.fleet_world import FleetFetcher, FleetLanes
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
 from recrawl.live.fleet.store_fleet import FleetTables, LeaseLostError, tasks_from
 from recrawl.live.postgres import store_pg_schema
 from recrawl.live.postgres.store_postgres import PostgresStore
+from recrawl.live.recorder import Recorder
 from recrawl.live.session import Session
+from recrawl.live.site_settings import SiteSettings
+from recrawl.live.standing import Standing
 from recrawl.live.store_place import StoreSettings
+from recrawl.memory import Memory
 from recrawl.simulate.replay import ReplayServer
+from recrawl.urls.traps import DiscoveryBudget
 from support.fleet_ordeal import fleet_ordeal
 from support.live_crawls import Days, begun, seeds, settings
 from support.loopback_servers import Answer, Asked, Loopback
@@ -216,6 +226,45 @@ def test_a_redirect_to_another_workers_site_is_followed_by_its_owner(postgres: L
     assert found[1] == found[0]
 
 
+@pytest.mark.parametrize("pace_s", [0.0, 30.0])
+def test_a_round_does_not_wait_for_a_slow_host(pace_s: float, postgres: LocalServer, tmp_path: Path) -> None:
+    """It ends when all but the pages of a host with a long delay are in; a host not known to be slow gets patience."""
+    place = StoreSettings(postgres.new_database())
+    PostgresStore.create_in(place, "")
+    store = PostgresStore.open_in(place)
+    store.load_index()
+    urls = ["http://fast.org/1", "http://fast.org/2", "http://slow.org/"]
+    with store.transaction():
+        store.add_pages(urls, ["fast.org", "fast.org", "slow.org"], 1.0)
+    fleet, memory = FleetTables(store.db), Memory(np.arange(3), np.array([0, 0, 1], dtype=np.int32))
+    recorder = Recorder(store, Bodies(tmp_path), None, lambda _: True, DiscoveryBudget(), lambda _: None)
+    standing = Standing(store, FleetFetcher(fleet, SystemClock()), memory)
+    paces = {"slow.org": pace_s}
+    lanes = FleetLanes(
+        fleet, recorder, standing, lambda _: SiteSettings(), asyncio.Event(), lambda host: paces.get(host, 0.0)
+    )
+    lanes.patience_s = 1.0
+    fleet.open_cycle(1, None)
+    lanes.begin(1)
+    lanes.add(zip(range(3), ["fast.org", "fast.org", "slow.org"], strict=True))
+    answers = [pack_reply(Reply("released", FetchResult(url, Kind.HOST_PAUSED, 1.0))) for url in urls]
+    worker = fleet.join("one", 60)
+    fleet.send(worker, [(1, number, number, answers[number - 1]) for number in (1, 2)], [], [])
+
+    async def lasted_s() -> float:
+        began_s = time.monotonic()
+        await lanes.run(asyncio.get_running_loop().create_future(), 3)
+        return time.monotonic() - began_s
+
+    first_s = asyncio.run(lasted_s())
+    assert (first_s < 1.0) == (pace_s > 0)
+    assert sorted(lanes.released) == [0, 1]
+    fleet.send(worker, [(1, 3, 3, answers[2])], [], [])
+    asyncio.run(lasted_s())
+    assert sorted(lanes.released) == [0, 1, 2]
+    store.close()
+
+
 def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:
     """Plan and inbox do not grow: the partitions of a cycle go when the next begins, with the sessions that ended."""
     worker = fleet.join("one", 60)
@@ -230,8 +279,6 @@ def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:
 
 def test_records_are_read_as_they_were_written(web: Web, tmp_path: Path) -> None:
     """What a worker writes of an answer is what the planner reads, headers and body included."""
-    from recrawl.fetch.outcome import FetchResult, Kind
-
     result = FetchResult("http://a.org/", Kind.OK, 1.5, "http://a.org/x", status=200, attempts=2, body=b"\0\xff")
     result = result._replace(headers=(("etag", '"x"'),))
     assert unpack_reply(pack_reply(Reply("answer", result))) == Reply("answer", result)

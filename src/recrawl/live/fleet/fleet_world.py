@@ -22,7 +22,7 @@ from recrawl.live.recorder import Arrived, Recorder
 from recrawl.live.site_settings import SiteSettings
 from recrawl.live.standing import Standing
 from recrawl.live.store import Store
-from recrawl.live.world import LEAST_CYCLE_S, LiveWorld
+from recrawl.live.world import LEAST_CYCLE_S, SLOW_S, LiveWorld
 from recrawl.urls.url import Url, host_of, registrable_domain
 
 POLL_S = 0.05
@@ -41,6 +41,7 @@ class FleetLanes:
         standing: Standing,
         site: Callable[[str], SiteSettings],
         stopping: asyncio.Event,
+        slow_s: Callable[[str], float] = lambda _: 0.0,  # the pace of a host slower than most, as far as is known
     ) -> None:
         self.patience_s = PATIENCE_S
         self.released: list[int] = []
@@ -53,7 +54,9 @@ class FleetLanes:
         self._store: Store = recorder.store
         self._cycle = 0
         self._next_task = 1
-        self._open: set[int] = set()  # pages that are awaited
+        self._slow_s = slow_s
+        self._open: dict[int, tuple[str, int]] = {}  # pages that are awaited: their host, and the round they came in
+        self._round = 0
         self._sent: set[int] = set()  # pages that workers have, perhaps since before a restart
         self._asked: Counter[str] = Counter()
         self._files: dict[int, asyncio.Future[Reply]] = {}
@@ -77,13 +80,14 @@ class FleetLanes:
     def add(self, pages: Iterable[tuple[int, str]]) -> None:
         """Give pages to workers, each with its host; those beyond a site's cap are released."""
         fresh = []
+        self._round += 1
         for page, host in pages:
             cap = self._site(host).cap
             if cap and self._asked[host] >= cap and page not in self._sent:
                 self.shut.append(page)
                 self.released.append(page)
                 continue
-            self._open.add(page)
+            self._open[page] = host, self._round
             if page not in self._sent:
                 self._asked[host] += 1
                 fresh.append(page)
@@ -122,9 +126,16 @@ class FleetLanes:
             found = self._take()
             if half_s == float("inf") and self._answered >= goal:
                 half_s = loop.time() - begun_s
-            if new and loop.time() >= begun_s + max(self.patience_s, 2 * half_s):
+            lasted_s = loop.time() - begun_s
+            if new and (
+                lasted_s >= max(self.patience_s, 2 * half_s) or (lasted_s > half_s and self._all_slow(lasted_s))
+            ):
                 return
             await asyncio.sleep(0 if found else POLL_S)
+
+    def _all_slow(self, lasted_s: float) -> bool:
+        """Whether a round that has lasted so long would wait for hosts alone that hold up all others."""
+        return all(self._round > since or self._slow_s(host) > lasted_s for host, since in self._open.values())
 
     async def close(self) -> None:
         """Nothing is under way here; workers go on with what they have."""
@@ -187,7 +198,7 @@ class FleetLanes:
             (request,) = self._requests([page])
             self._add_tasks([self._moved_row("page", page, request, reply)])
             return
-        self._open.discard(page)
+        self._open.pop(page, None)
         self._sent.discard(page)
         self._answered += 1
         assert reply.result is not None, "every reply names its URL"
@@ -264,12 +275,18 @@ class FleetWorld(LiveWorld):
         """Work on these tables; `check` raises where nobody will answer."""
         assert isinstance(self.fetcher, FleetFetcher), "of a planner"
         self.fleet = fleet
-        lanes = FleetLanes(fleet, self.recorder, self.standing, self.site, self.stopping)
+        lanes = FleetLanes(fleet, self.recorder, self.standing, self.site, self.stopping, self._pace_of_slow_s)
         lanes.check = check
         if self.signals is not None:
             self.signals.patience_s = None  # a file that nobody asks for in time is given up
         self.lanes = lanes  # type: ignore[assignment]
         self.fetcher.use(lanes)
+
+    def _pace_of_slow_s(self, host: str) -> float:
+        """Seconds per request to a host that is slower than most, by what workers had left as the cycle began; or 0."""
+        gate = self.fetcher.gate
+        pace_s = gate.pace_s(host)
+        return pace_s if pace_s > max(SLOW_S, 2 * gate.settings.min_delay_s) else 0.0
 
     def begin(self, cycle: int, at: float, budget: int) -> Opening:
         """Open the cycle for workers, too."""
