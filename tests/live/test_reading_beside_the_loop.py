@@ -130,3 +130,16 @@ def test_pages_that_come_together_stall_nobody(tmp_path: Path) -> None:
         assert sum(host_of(noted.url) in hosts for noted in outcomes) == 180
         assert 50_000 < outcomes[0].record.body_bytes < 65_536
         assert max(stalls) < 0.25, sorted(stalls)[-5:]
+
+
+def test_a_round_in_which_no_host_may_be_asked_ends(tmp_path: Path) -> None:
+    """Where every chosen page is released before its host is asked, or all answers are there already, a round ends."""
+    with LivingWeb(HOSTS[:1], pages=2, slow_delay_s=0) as web:
+        directory = begin(tmp_path / "crawl", web)
+        with Session(directory, "age", Plan(1.0, 10, warmup=0), clock=Calendar(web)) as session:
+            session.run_cycle()
+            round_ = session.world._visit_round(0)
+            session.runner.run(asyncio.wait_for(round_, 20))
+            web.day += 1
+            session.run_cycle()
+            assert session.store.visits_in(2) == 6, "and the next rounds read what comes"

@@ -35,6 +35,10 @@ class ReadingQueue:
         while self.is_full():
             await asyncio.sleep(0)
 
+    def begin(self) -> None:
+        """Let the next `read` go on until `end`, which may be called before that `read` has its first turn."""
+        self._ending = False
+
     def end(self) -> None:
         """Let `read` return once nothing waits any more."""
         self._ending = True
@@ -42,7 +46,6 @@ class ReadingQueue:
 
     async def read(self) -> None:
         """Read what comes, until `end`."""
-        self._ending = False
         while not self._ending or self._waiting:
             await self._some.wait()
             self._some.clear()

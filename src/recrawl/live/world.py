@@ -216,6 +216,7 @@ class LiveWorld:
         return learnable(rows, pages, found, self.memory)
 
     async def _visit_round(self, new: int) -> None:
+        self.queue.begin()
         reading = asyncio.ensure_future(self.queue.read())
         beside = asyncio.gather(reading, self.recorder.record_in_time())
         try:
