@@ -180,7 +180,7 @@ def fleet_ordeal(
     draw, found, began = random.Random(seed), FleetOrdeal(kills, restarts), time.monotonic()
     recording = Recording.from_arrays(random_tables(pages, 400.0, seed, sites=sites))
     url = postgres.new_database()
-    toml = f'{settings(delay_s=DELAY_S)}\n[store]\nurl = "{url}"\nlease_s = {LEASE_S}\n'
+    toml = f'{settings(delay_s=DELAY_S, signals=True)}\n[store]\nurl = "{url}"\nlease_s = {LEASE_S}\n'
     with SignedServer(Rendering(recording), lambda: min(400.0, (time.monotonic() - began) * 2)) as server:
         begun(folder / "crawl", seeds(server), toml)
         fleet = _Fleet(folder, url, workers)
@@ -230,7 +230,7 @@ def _judge(url: str, folder: Path, server: SignedServer, found: FleetOrdeal) -> 
         left = connection.execute("select count(*) from plan p join cycles c using (cycle) where c.done = 1").fetchone()
         sums = connection.execute("select sum(unchanged + changed + first + gone + failed) from hosts").fetchone()
     found.visits, found.cycles = len(visits), max(cycle for cycle, _ in pairs)
-    found.requests = sum(path != "/robots.txt" for _, _, path, _ in server.signed)
+    found.requests = sum(path not in ("/robots.txt", "/sitemap.xml") for _, _, path, _ in server.signed)
     found.asked_again = found.requests - found.visits
     if len(set(pairs)) != len(pairs):
         found.wrong.append("a page was recorded twice in a cycle")

@@ -6,7 +6,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,7 @@ from recrawl.live.store_place import StoreSettings
 from recrawl.memory import Memory
 from recrawl.simulate.replay import ReplayServer
 from recrawl.urls.traps import DiscoveryBudget
+from recrawl.urls.url import host_of
 from support.fleet_ordeal import fleet_ordeal
 from support.live_crawls import Days, begun, seeds, settings
 from support.loopback_servers import Answer, Asked, Loopback
@@ -226,43 +227,88 @@ def test_a_redirect_to_another_workers_site_is_followed_by_its_owner(postgres: L
     assert found[1] == found[0]
 
 
-@pytest.mark.parametrize("pace_s", [0.0, 30.0])
-def test_a_round_does_not_wait_for_a_slow_host(pace_s: float, postgres: LocalServer, tmp_path: Path) -> None:
-    """It ends when all but the pages of a host with a long delay are in; a host not known to be slow gets patience."""
+@contextmanager
+def planner_lanes(
+    postgres: LocalServer, folder: Path, urls: Sequence[str], slow_s: Callable[[str], float] = lambda _: 0.0
+) -> Iterator[Callable[[], FleetLanes]]:
+    """Yield a maker of a planner's lanes, each as after a restart, on one database with these pages, in cycle 1."""
     place = StoreSettings(postgres.new_database())
     PostgresStore.create_in(place, "")
     store = PostgresStore.open_in(place)
     store.load_index()
-    urls = ["http://fast.org/1", "http://fast.org/2", "http://slow.org/"]
+    hosts = [host_of(url) for url in urls]
     with store.transaction():
-        store.add_pages(urls, ["fast.org", "fast.org", "slow.org"], 1.0)
-    fleet, memory = FleetTables(store.db), Memory(np.arange(3), np.array([0, 0, 1], dtype=np.int32))
-    recorder = Recorder(store, Bodies(tmp_path), None, lambda _: True, DiscoveryBudget(), lambda _: None)
+        store.add_pages(urls, hosts, 1.0)
+    sites = np.unique(hosts, return_inverse=True)[1].astype(np.int32)
+    fleet, memory = FleetTables(store.db), Memory(np.arange(len(urls)), sites)
+    recorder = Recorder(store, Bodies(folder), None, lambda _: True, DiscoveryBudget(), lambda _: None)
     standing = Standing(store, FleetFetcher(fleet, SystemClock()), memory)
-    paces = {"slow.org": pace_s}
-    lanes = FleetLanes(
-        fleet, recorder, standing, lambda _: SiteSettings(), asyncio.Event(), lambda host: paces.get(host, 0.0)
-    )
-    lanes.patience_s = 1.0
     fleet.open_cycle(1, None)
-    lanes.begin(1)
-    lanes.add(zip(range(3), ["fast.org", "fast.org", "slow.org"], strict=True))
-    answers = [pack_reply(Reply("released", FetchResult(url, Kind.HOST_PAUSED, 1.0))) for url in urls]
-    worker = fleet.join("one", 60)
-    fleet.send(worker, [(1, number, number, answers[number - 1]) for number in (1, 2)], [], [])
 
-    async def lasted_s() -> float:
-        began_s = time.monotonic()
-        await lanes.run(asyncio.get_running_loop().create_future(), 3)
-        return time.monotonic() - began_s
+    def begun_lanes() -> FleetLanes:
+        lanes = FleetLanes(fleet, recorder, standing, lambda _: SiteSettings(), asyncio.Event(), slow_s)
+        lanes.begin(1)
+        return lanes
 
-    first_s = asyncio.run(lasted_s())
-    assert (first_s < 1.0) == (pace_s > 0)
-    assert sorted(lanes.released) == [0, 1]
-    fleet.send(worker, [(1, 3, 3, answers[2])], [], [])
-    asyncio.run(lasted_s())
-    assert sorted(lanes.released) == [0, 1, 2]
+    yield begun_lanes
     store.close()
+
+
+def released(url: str) -> bytes:
+    return pack_reply(Reply("released", FetchResult(url, Kind.HOST_PAUSED, 1.0)))
+
+
+async def round_s(lanes: FleetLanes, new: int) -> float:
+    began_s = time.monotonic()
+    await lanes.run(asyncio.get_running_loop().create_future(), new)
+    return time.monotonic() - began_s
+
+
+@pytest.mark.parametrize("pace_s", [0.0, 30.0])
+def test_a_round_does_not_wait_for_a_slow_host(pace_s: float, postgres: LocalServer, tmp_path: Path) -> None:
+    """It ends when all but the pages of a host with a long delay are in; a host not known to be slow gets patience."""
+    urls = ["http://fast.org/1", "http://fast.org/2", "http://slow.org/"]
+    paces = {"slow.org": pace_s}
+    with planner_lanes(postgres, tmp_path, urls, lambda host: paces.get(host, 0.0)) as begun_lanes:
+        lanes = begun_lanes()
+        lanes.patience_s = 1.0
+        lanes.add(enumerate(map(host_of, urls)))
+        worker = lanes.fleet.join("one", 60)
+        lanes.fleet.send(worker, [(1, number, number, released(urls[number - 1])) for number in (1, 2)], [], [])
+        assert (asyncio.run(round_s(lanes, 3)) < 1.0) == (pace_s > 0)
+        assert sorted(lanes.released) == [0, 1]
+        lanes.fleet.send(worker, [(1, 3, 3, released(urls[2]))], [], [])
+        asyncio.run(round_s(lanes, 3))
+        assert sorted(lanes.released) == [0, 1, 2]
+
+
+def test_answers_that_wait_are_not_passed_over_while_a_file_is_asked_for(
+    postgres: LocalServer, tmp_path: Path
+) -> None:
+    """A planner that is started again probes hosts and reads sitemaps before it knows which pages are still planned."""
+    urls = ["http://a.org/1", "http://a.org/2"]
+    with planner_lanes(postgres, tmp_path, urls) as begun_lanes:
+        before = begun_lanes()
+        before.add(enumerate(map(host_of, urls)))
+        worker = before.fleet.join("one", 60)
+        before.fleet.send(worker, [(1, number, number, released(urls[number - 1])) for number in (1, 2)], [], [])
+
+        lanes = begun_lanes()
+
+        async def asked_and_visited() -> Reply | None:
+            asking = asyncio.ensure_future(lanes.ask("robots", "http://b.org/", {"again": True}))
+            while lanes.fleet.last_task() < 3:
+                await asyncio.sleep(0.01)
+            lanes.fleet.send(worker, [(1, 3, 3, pack_reply(Reply("answer", extra={"answered": True})))], [], [])
+            reply = await asking
+            lanes.add(enumerate(map(host_of, urls)))
+            await asyncio.wait_for(round_s(lanes, 0), 10)
+            return reply
+
+        reply = asyncio.run(asked_and_visited())
+        assert reply is not None
+        assert reply.extra == {"answered": True}
+        assert sorted(lanes.released) == [0, 1]
 
 
 def test_a_new_cycle_drops_the_tables_of_the_last(fleet: FleetTables) -> None:

@@ -149,12 +149,19 @@ class FleetLanes:
         self._asks[task] = request
         until_s = loop.time() + NOBODY_S
         while not future.done() and loop.time() < until_s:
-            self._take()
+            self._take_files()
             if not future.done():
                 await asyncio.sleep(POLL_S)
         for number in [number for number, each in self._files.items() if each is future]:
             del self._files[number], self._asks[number]
         return future.result() if future.done() else None
+
+    def _take_files(self) -> None:
+        """Look for answers to single files; those of pages are left, since who asks may not know yet what is planned."""
+        self.check()
+        for task, record in self.fleet.answers_to(self._cycle, list(self._files)):
+            if task in self._files:
+                self._answer_file(task, unpack_reply(record))
 
     def _take(self) -> int:
         """Read the inbox once: each visit is recorded together with how far it was read."""
@@ -165,9 +172,7 @@ class FleetLanes:
                 continue
             self._read[entry.worker] = entry.number
             page = self._pages.get(entry.task, -1)
-            if entry.task in self._files:
-                self._answer_file(entry.task, unpack_reply(entry.record))
-            elif page in self._open:
+            if page in self._open:
                 self._dispatch(page, unpack_reply(entry.record))
         self._recorder.record()
         if self._read != self._marked:
@@ -182,7 +187,8 @@ class FleetLanes:
 
     def _answer_file(self, task: int, reply: Reply) -> None:
         if reply.kind != "moved":
-            self._files[task].set_result(reply)
+            if not self._files[task].done():
+                self._files[task].set_result(reply)
             return
         (moved,) = self._add_tasks([self._moved_row("file", -1, self._asks[task], reply)])
         self._files[moved], self._asks[moved] = self._files.pop(task), self._asks.pop(task)

@@ -254,6 +254,11 @@ class FleetTables:
         )
         return [InboxEntry(*row) for row in rows]
 
+    def answers_to(self, cycle: int, tasks: Sequence[int]) -> list[tuple[int, bytes]]:
+        """Return these tasks' answers, read by the planner or not."""
+        ask = "select task, record from inbox where cycle = ? and task = any(?)"
+        return [(int(task), bytes(record)) for task, record in self.db.execute_binary(ask, (cycle, list(tasks)))]
+
     def mark_read(self, numbers: Mapping[int, int]) -> None:
         """Note what was recorded of each session, within the transaction that records it."""
         self.db.executemany(
