@@ -282,9 +282,7 @@ def test_a_round_does_not_wait_for_a_slow_host(pace_s: float, postgres: LocalSer
         assert sorted(lanes.released) == [0, 1, 2]
 
 
-def test_answers_that_wait_are_not_passed_over_while_a_file_is_asked_for(
-    postgres: LocalServer, tmp_path: Path
-) -> None:
+def test_answers_that_wait_are_not_passed_over_while_a_file_is_asked_for(postgres: LocalServer, tmp_path: Path) -> None:
     """A planner that is started again probes hosts and reads sitemaps before it knows which pages are still planned."""
     urls = ["http://a.org/1", "http://a.org/2"]
     with planner_lanes(postgres, tmp_path, urls) as begun_lanes:

@@ -157,7 +157,7 @@ class FleetLanes:
         return future.result() if future.done() else None
 
     def _take_files(self) -> None:
-        """Look for answers to single files; those of pages are left, since who asks may not know yet what is planned."""
+        """Look for answers to single files; those of pages wait: before a cycle it is not known yet what is planned."""
         self.check()
         for task, record in self.fleet.answers_to(self._cycle, list(self._files)):
             if task in self._files:
