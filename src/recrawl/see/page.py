@@ -16,6 +16,7 @@ from recrawl.see.softerror import says_not_found
 
 Headers = tuple[tuple[str, str], ...]  # names in lower case
 _HTML = Media.HTML  # quick to look up
+REPLACEMENT = "\ufffd".encode()
 
 
 class SeenPage(NamedTuple):
@@ -120,6 +121,8 @@ def _see(body: bytes, url: str, headers: Iterable[tuple[str, str]], agent: str) 
 
 def _see_html(body: bytes, url: str, content_type: str, lied: bool, directives: Directives, agent: str) -> SeenPage:
     source, charset = as_utf8(body, content_type)
+    if b"\0" in source:
+        source = source.replace(b"\0", REPLACEMENT)  # as the HTML standard does; databases keep no NUL in texts
     document = read_html(source, url)
     main, source = main_content(document.scanned)
     words = document.scanned.words

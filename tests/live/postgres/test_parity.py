@@ -25,6 +25,7 @@ from recrawl.live.store_history import KEYSETS, PageFilter
 from recrawl.live.store_history import SORTS as ORDERS
 from recrawl.simulate.replay import ReplayServer
 from support.live_crawls import Days, begun, seeds, settings
+from support.loopback_servers import Answer, Asked, Loopback
 from support.postgres_server import DEBIAN, LocalServer, local_server
 
 
@@ -43,6 +44,32 @@ def crawled(folder: Path, server: ReplayServer, calendar: Days, toml: str) -> Cr
 
 def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def test_characters_that_a_database_cannot_keep_end_no_crawl(postgres: LocalServer, tmp_path: Path) -> None:
+    """Pages with NUL and half characters in titles, words, links and headers are recorded alike in both stores."""
+    day = 0
+
+    def answer(asked: Asked) -> Answer:
+        if asked.path == "/robots.txt":
+            return 200, {}, b"User-agent: *\nAllow: /\0\nSitemap: /s\0.xml\n"
+        head, link = f"<!-- {'x' * 3_000} --><title>a\0b {day}</title>", f"<a href='/{day}\0'>n\0 \t{day}</a>"
+        text = f"{head}<h1>\0</h1><p>w\0x &#0; &#xD800; {link}"
+        if asked.path == "/wide":
+            return 200, {"Content-Type": "text/html; charset=utf-16"}, f"{text}\ud800".encode("utf-16", "surrogatepass")
+        return 200, {"Content-Type": "text/html", "ETag": f'"\x01{day}"'}, text.encode()
+
+    found = []
+    with Loopback(answer) as server:
+        urls = [f"http://{host}.replay:{server.port}/{path}" for host, path in (("one", ""), ("two", "wide"))]
+        for name, store in (("sqlite", ""), ("postgres", f'\n[store]\nurl = "{postgres.new_database()}"\n')):
+            crawl, day = Crawl(begun(tmp_path / name, urls, f"{settings(budget='1000', signals=True)}{store}")), 0
+            for day in range(3):  # noqa: B007  # the server reads it
+                assert crawl.run(1, now=True).cycles == 1
+            pages = [page for page in crawl.pages() if page["url"] in urls]
+            found.append([(page["url"], page["title"], page["visits"], page["changes"]) for page in pages])
+        assert found[0] == found[1]
+        assert [row[1:] for row in found[0]] == [("a\ufffdb 2", 3, 2)] * 2
 
 
 def test_the_same_crawl_exports_the_same_bytes(

@@ -58,6 +58,28 @@ class BoolAsInteger(Dumper):
         return b"1" if obj else b"0"
 
 
+class TextDumper(Dumper):
+    """Sends text; what PostgreSQL cannot keep in one (NUL, half a surrogate pair) becomes U+FFFD and a question mark.
+
+    Strangers' titles and words have such characters, and one of them must not end the recording of a group of visits.
+    """
+
+    format = pq.Format.BINARY
+    oid = psycopg.adapters.types["text"].oid
+
+    def dump(self, obj: str) -> bytes:
+        """Return the text in UTF-8."""
+        text = obj.encode("utf-8", "replace")
+        return text.replace(b"\0", b"\xef\xbf\xbd") if b"\0" in text else text
+
+
+class UntypedTextDumper(TextDumper):
+    """Does the same where the server finds out what the text is for."""
+
+    format = pq.Format.TEXT
+    oid = 0
+
+
 class SumLoader(Loader):
     """Reads a sum, which PostgreSQL returns as a numeric, as the number that SQLite would return."""
 
@@ -79,7 +101,8 @@ def connect_to(url: str, password_file: Path | None = None, *, read_only: bool =
             release = f"{connection.info.server_version // 10_000}"
             connection.close()
             raise StoreError(f"{url}: the server is PostgreSQL {release}; take {OLDEST_SERVER // 10_000} or newer")
-        connection.adapters.register_dumper(bool, BoolAsInteger)
+        for kind, dumper in ((bool, BoolAsInteger), (str, TextDumper), (str, UntypedTextDumper)):
+            connection.adapters.register_dumper(kind, dumper)
         connection.adapters.register_loader("numeric", SumLoader)
         if read_only:
             connection.execute("set default_transaction_read_only = on")
