@@ -28,7 +28,7 @@ def load_kernels() -> None:
     index = UrlIndex(room=1)
     index.add(url_hashes([f"http://localhost/{number}" for number in range(len(index._keys))]))  # grows
     index.find(url_hashes(["http://localhost/"]))
-    memory = Memory(np.arange(2), np.zeros(2))
+    memory = Memory(np.arange(2), np.zeros(2, dtype=np.int64))
     memory.learn_of(np.arange(2), 0.0)
     memory.begin_cycle()
     chosen, none = top_k(np.zeros(2), memory, 1), np.zeros(1)
