@@ -20,6 +20,7 @@ from recrawl.cli import main
 IMPORTED = (
     *("support.killed_process", "support.fleet_ordeal", "support.scrapy_project", "recrawl.scrapy"),
     *("recrawl.serve.application", "recrawl.serve.serving", "recrawl.fleet.planning", "distributed", "lightgbm"),
+    "support.before_forks",  # the last one
 )
 NO_READER = "a pipe that nobody reads"
 

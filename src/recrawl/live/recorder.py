@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.columns import PageIds
-from recrawl.features.page_words import hashed
 from recrawl.fetch.fetcher import Fetcher
 from recrawl.fetch.gate import HostState
 from recrawl.fetch.outcome import FetchResult
@@ -27,9 +26,8 @@ from recrawl.live.compared_versions import compared_contents
 from recrawl.live.packed_links import LinkLookup, PackedLinks
 from recrawl.live.store import Store
 from recrawl.live.store_visits import NOT_TOLD, VisitRecord
-from recrawl.see.change import distance_of
 from recrawl.see.page import see_page
-from recrawl.see.words import Bag, bag_of, pack_bag, unpack_bag
+from recrawl.see.words import Bag, bag_of, unpack_bag
 from recrawl.urls.traps import DiscoveryBudget, template_of
 from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import UrlIndex, url_hashes
@@ -59,16 +57,6 @@ class Arrived(NamedTuple):
     keeps_body: bool
     feeds: tuple[str, ...]
     packed: bytes = b""  # the record of the body, where it was compressed before
-
-
-def load_kernels() -> None:
-    """Load what compares versions before the event loop runs: loading it later would hold up every host."""
-    one, two = (
-        bag_of(see_page(body, "http://localhost/").main_text)
-        for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
-    )
-    distance_of(unpack_bag(pack_bag(one)), two)
-    hashed(two.bucket, two.count)
 
 
 class Recorder:

@@ -22,9 +22,10 @@ from recrawl.live.config import CrawlConfig, KeepSettings, with_hosts
 from recrawl.live.crawl_rounds import asked_of
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.fetching import make_fetcher, restore_manners
+from recrawl.live.loaded_kernels import load_kernels
 from recrawl.live.open_crawl import OpenCrawl
 from recrawl.live.pruning import WASTED, prune
-from recrawl.live.recorder import Noted, Recorder, load_kernels
+from recrawl.live.recorder import Noted, Recorder
 from recrawl.live.segments import open_bodies, send
 from recrawl.live.signals import Heard, Signals
 from recrawl.live.store import one_line_errors

@@ -15,8 +15,8 @@ from recrawl.errors import InputError, StoreError, StoreLostError
 from recrawl.live.config import CrawlConfig, load
 from recrawl.live.fleet.store_fleet import LeaseLostError, fleet_of
 from recrawl.live.fleet.worker_session import WorkerSession
+from recrawl.live.loaded_kernels import load_kernels
 from recrawl.live.postgres.store_postgres import SETTINGS, PostgresStore
-from recrawl.live.recorder import load_kernels
 from recrawl.live.store_place import StoreSettings
 
 log = logging.getLogger(__name__)

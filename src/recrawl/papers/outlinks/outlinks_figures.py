@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from recrawl.features.newlinks import WHERE
-from recrawl.papers.outlinks.outlinks_models import Importances, Scores
+from recrawl.papers.outlinks.outlinks_importances import Importances
+from recrawl.papers.outlinks.outlinks_models import Scores
 from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.papers.outlinks.outlinks_statistics import LABELS
 from recrawl.report.style import COLOURS, GRID, INK, MUTED, WIDE_IN, Plot, Sheet, grouped, log_scale

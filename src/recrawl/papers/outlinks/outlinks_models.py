@@ -6,25 +6,23 @@ from what is known at the last crawl, without the page's own history, which woul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import FloatArray
 from recrawl.features.link_learners import Options, has_ngboost
 from recrawl.papers.outlinks.agreement import area, precision_curve, share_found, spearman
 from recrawl.papers.outlinks.outlinks_training import (
     CLASSIFIERS,
     REGRESSORS,
     FeatureTable,
-    Tuned,
     chance,
     class_scores,
     errors,
     number,
-    r_squared,
 )
 from recrawl.papers.outlinks.taxonomy import CCR, LCR, NEW, around, features, look_around, mean_back
 
@@ -33,9 +31,6 @@ if TYPE_CHECKING:
 
 STATIC_SETS = {"SP": ("SP",), "SPsem": ("SP", "SPsem"), "SP+SN": ("SP", "SN"), "SPsem+SN": ("SP", "SPsem", "SN")}
 ALL = ("SP", "SPsem", "SN", "DP", "DN")
-LOOKED_AT = 4_000  # test pages that importances are measured on
-SHUFFLES = 3
-TOGETHER = 20_000  # rows that are predicted at a time: a call costs more than a row
 TOP = 0.05
 ALWAYS_0, BEFORE = "always 0", "NNL-Pr"  # what learners are compared with
 
@@ -61,15 +56,6 @@ class Scores:
             key: float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
             for key, values in self.repeats.items()
         }
-
-
-@dataclass(frozen=True)
-class Importances:
-    """How much the score falls when a feature is shuffled among the test pages, the most important first."""
-
-    score: str
-    features: list[tuple[str, str, float]]  # name, kind, fall
-    related_place: int = 0  # place of the related pages' link change rate among all features, from 1; 0: not there
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,7 @@ def static_fit(ground: OutlinkData, where: str, name: str, repeat: int) -> Fit:
     target, split = ground.targets[where].lcr, ground.splits()[repeat]
     if name == ALWAYS_0:
         return Fit(errors(target[split.test], np.zeros(len(split.test))))
-    table = _static_table(ground, name)
+    table = static_table(ground, name)
     model = number(ground, split, table, target, REGRESSORS, repeat)
     return Fit(errors(target[split.test], model.predict(table[split.test])), model.model.learner, model.options)
 
@@ -126,13 +112,14 @@ def history_fit(ground: OutlinkData, where: str, name: str, repeat: int) -> Fit:
         before = NEW[where].value(ground.crawls, crawl) > 0
         return Fit(class_scores(target[split.test], before[split.test]))
     history = int(name)
-    table = _history_table(ground, ALL if history else ("SP", "SPsem", "SN"), history)
+    table = history_table(ground, ALL if history else ("SP", "SPsem", "SN"), history)
     model = chance(ground, split, table, target, CLASSIFIERS, repeat)
     found = class_scores(target[split.test], model.predict(table[split.test]) > 0.5)
     return Fit(found, model.model.learner, model.options)
 
 
-def _static_table(ground: OutlinkData, name: str) -> FeatureTable:
+def static_table(ground: OutlinkData, name: str) -> FeatureTable:
+    """Return the static features of a set."""
     sets, crawl = STATIC_SETS[name], len(ground.crawls) - 1
     return ground.shelf.table(
         ("static", name),
@@ -142,7 +129,8 @@ def _static_table(ground: OutlinkData, name: str) -> FeatureTable:
     )
 
 
-def _history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> FeatureTable:
+def history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> FeatureTable:
+    """Return the features of these sets with so many weeks of history, to forecast the last week."""
     crawl = len(ground.crawls) - 2
     return ground.shelf.table(
         ("history", *sets, history),
@@ -150,65 +138,6 @@ def _history_table(ground: OutlinkData, sets: Sequence[str], history: int) -> Fe
             ground, features(sets, history, reading=ground.protocol.reading), crawl, semantic=True, history=history
         ),
     )
-
-
-def importances(ground: OutlinkData, where: str, kind: str, most: int = 10) -> Importances:
-    """Shuffle one feature after the other.
-
-    `static`: of the static model of LCR (Fig 11); `history`: of NL with all history (Fig 13); `lbla`: of NNL by the
-    features LBLA alone, which says what pair of these is the most informative (section 7).
-    """
-    split = ground.splits()[0]
-    if kind == "lbla":
-        table, counts = _ranking_table(ground, where, "lbla"), ground.targets[where].nnl
-        model = number(ground, split, table, counts, ("extratrees",), 0)
-        return _importances(ground, table, split.test, model, "rho", lambda t, p: spearman(counts[t], p), most, where)
-    if kind == "static":
-        table = _static_table(ground, "SP+SN")
-        target = ground.targets[where].lcr
-        model = number(ground, split, table, target, REGRESSORS, 0)
-        return _importances(ground, table, split.test, model, "R2", lambda t, p: r_squared(target[t], p), most, where)
-    table = _history_table(ground, ALL, max(ground.protocol.histories))
-    present = ground.targets[where].nl
-    model = chance(ground, split, table, present, CLASSIFIERS, 0)
-
-    def score(test: PageIds, p: FloatArray) -> float:
-        return class_scores(present[test], p > 0.5)["accuracy (b)"]
-
-    return _importances(ground, table, split.test, model, "balanced accuracy", score, most, where)
-
-
-def _importances(
-    ground: OutlinkData,
-    table: FeatureTable,
-    test: PageIds,
-    model: Tuned,
-    name: str,
-    score: Callable[[PageIds, FloatArray], float],
-    most: int,
-    where: str,
-) -> Importances:
-    random = np.random.default_rng(ground.protocol.seed)
-    test = test[:LOOKED_AT]
-    rows = table[test]
-    base = score(test, model.predict(rows))
-    fall = np.zeros(len(table.names))
-    differ = np.flatnonzero((rows != rows[0]).any(axis=0))  # shuffling the others changes nothing
-    shuffled = [(column, random.permutation(rows[:, column])) for column in differ for _ in range(SHUFFLES)]
-    together = max(TOGETHER // len(test), 1)
-    for first in range(0, len(shuffled), together):
-        part = shuffled[first : first + together]
-        tried = np.repeat(rows[None], len(part), axis=0)
-        for own, (column, values) in zip(tried, part, strict=True):
-            own[:, column] = values
-        predicted = model.predict(tried.reshape(-1, rows.shape[1])).reshape(len(part), -1)
-        for (column, _), values in zip(part, predicted, strict=True):
-            fall[column] += (base - score(test, values)) / SHUFFLES
-    order = np.argsort(-fall, kind="stable")
-    asked = look_around(where, 0, ground.protocol.reading)[0].name
-    place = 1 + [table.names[i] for i in order].index(asked) if asked in table.names else 0
-    best = [(table.names[i], table.kinds[i], float(fall[i])) for i in order[:most]]
-    return Importances(name, best, place)
 
 
 # -- section 7 --------------------------------------------------------------------------------------------------------
@@ -272,12 +201,12 @@ def ranking_models(protocol: OutlinksProtocol) -> list[str]:
     return [*sorted(chosen, key=lambda name: MODELS[name][1]), ""]
 
 
-def _ranking_table(ground: OutlinkData, where: str, name: str) -> FeatureTable:
+def ranking_table(ground: OutlinkData, where: str, name: str) -> FeatureTable:
     """Return the features of a sort of model: all and LBLA, to forecast and to infer the link change rate."""
     history = max(ground.protocol.histories)
     before, last = len(ground.crawls) - 2, len(ground.crawls) - 1
     if name == "all":
-        return _history_table(ground, ALL, history)
+        return history_table(ground, ALL, history)
     reading = ground.protocol.reading
     makes = {
         "lbla": lambda: FeatureTable(ground, features(("LBLA",), history, (where,), reading), before),
@@ -301,7 +230,7 @@ def _predictions(ground: OutlinkData, where: str, model: str, repeat: int) -> di
             "random": np.random.default_rng((ground.protocol.seed, repeat)).random(len(test)),
         }
     target, name, learner = MODELS[model]
-    table = _ranking_table(ground, where, name)
+    table = ranking_table(ground, where, name)
     if target == "nl":
         found = chance(ground, split, table, targets.nl, (learner,), repeat).predict(table[test])
         return {_CLASS[model]: (found > 0.5).astype(np.float64), model: found}

@@ -23,7 +23,8 @@ from recrawl.papers.base import domains_of
 from recrawl.papers.outlinks import outlinks_models as models
 from recrawl.papers.outlinks.crawled_texts import CrawledTexts
 from recrawl.papers.outlinks.crawls import Crawls
-from recrawl.papers.outlinks.outlinks_models import Importances, LinkRanking, Scores
+from recrawl.papers.outlinks.outlinks_importances import Importances, importances
+from recrawl.papers.outlinks.outlinks_models import LinkRanking, Scores
 from recrawl.papers.outlinks.outlinks_protocol import OutlinkData, OutlinksProtocol, correlations, prepare
 from recrawl.papers.outlinks.outlinks_statistics import Statistics, statistics
 from recrawl.progress import Advance, silent
@@ -116,7 +117,7 @@ def _run(ground: OutlinkData, piece: LinkPiece) -> Any:
             return models.history_fit(ground, where, name, repeat)
         if part == "ranking":
             return models.ranked(ground, where, name, repeat)
-        return models.importances(ground, where, part.removesuffix(" importance"))
+        return importances(ground, where, part.removesuffix(" importance"))
 
 
 def _keep(made: OutlinksExperiment, where: str, found: dict[LinkPiece, Any]) -> None:

@@ -1,0 +1,35 @@
+"""Load what a crawl computes with before its event loop runs: loading a kernel later would hold up every host.
+
+On a machine that has not crawled before the kernels are compiled here; a single one may take half a second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from recrawl.features.page_words import hashed
+from recrawl.memory import Memory
+from recrawl.policies.selection import top_k
+from recrawl.see.change import distance_of
+from recrawl.see.page import see_page
+from recrawl.see.words import bag_of, pack_bag, unpack_bag
+from recrawl.urls.urlindex import UrlIndex, url_hashes
+from recrawl.visits import Outcome, Visits
+
+
+def load_kernels() -> None:
+    """Read and compare two pages, look up their URLs, choose one and record its visit, as a crawl does."""
+    one, two = (
+        bag_of(see_page(body, "http://localhost/").main_text)
+        for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
+    )
+    distance_of(unpack_bag(pack_bag(one)), two)
+    hashed(two.bucket, two.count)
+    index = UrlIndex(room=1)
+    index.add(url_hashes([f"http://localhost/{number}" for number in range(len(index._keys))]))  # grows
+    index.find(url_hashes(["http://localhost/"]))
+    memory = Memory(np.arange(2), np.zeros(2, dtype=np.int64))
+    memory.learn_of(np.arange(2), 0.0)
+    memory.begin_cycle()
+    chosen, none = top_k(np.zeros(2), memory, 1), np.zeros(1)
+    memory.record(Visits(chosen, none, np.full(1, Outcome.FIRST, dtype=np.uint8), chosen, chosen, none))
