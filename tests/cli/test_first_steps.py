@@ -18,6 +18,7 @@ import pytest
 
 from recrawl.cli import main
 from recrawl.cli.options import moment, time_at
+from recrawl.live.adding import queue
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
 from recrawl.live.session import Session
@@ -161,6 +162,49 @@ def test_sitemaps_added_while_a_run_holds_the_crawl_are_read_before_its_next_cyc
     assert problems[0] == f"{at}/missing.xml: gone 404"
     assert problems[1].startswith(f"{at}/sitemap.xml: 1 of 2 pages are of other sites")
     assert len(problems) == 2
+
+
+def test_a_sitemap_that_is_no_address_is_refused_and_ends_no_run(
+    crawl: str, site: Loopback, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line; what an older version queued all the same is reported by the run, which goes on."""
+    told(capsys, "add", "-C", crawl, f"http://a.test:{site.port}/")
+    for words in (("--sitemap", "sitemap.xml"), (f"http://a.test:{site.port}/b", "--sitemap", "")):
+        err = told(capsys, "add", "-C", crawl, *words, code=2).err
+        assert re.fullmatch(r"recrawl: '.*' is not a URL to crawl: not a URL.*; nothing was added\n", err)
+    queue(CrawlDirectory.open(Path(crawl)), [], ["sitemap.xml"], 0.0)
+    err = told(capsys, "run", "-C", crawl, "--cycles", "1").err
+    assert "'sitemap.xml' is not a URL to crawl" in err
+    assert "cycle 1 done: 1 first" in err
+
+
+def test_numbers_out_of_range_are_one_line(crawl: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ports, limits, cycles and versions beyond what there is name the option and what it takes."""
+    many = "9" * 20
+    for verb, option, value in (
+        ("pages", "--limit", many),
+        ("pages", "--limit", "-1"),
+        ("prune", "--versions", many),
+        ("prune", "--versions", "0"),
+        ("serve", "--port", "99999"),
+        ("run", "--cycles", "\u00b2"),
+        ("next", "-n", "0"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            main([verb, "-C", crawl, option, value])
+        err = capsys.readouterr().err
+        assert re.match(rf"recrawl {verb}: argument {option}.*: '{value}' must be a whole number from [01] to", err)
+        assert err.count("\n") == 1
+
+
+def test_a_file_that_is_no_list_of_pages_is_a_few_lines(
+    tmp_path: Path, crawl: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`add -f` of a program or a picture does not fill the screen."""
+    (tmp_path / "picture").write_bytes(bytes(range(256)) * 400)
+    err = told(capsys, "add", "-C", crawl, "-f", str(tmp_path / "picture"), code=2).err
+    assert len(err.splitlines()) == 22
+    assert "more lines hold no URL to crawl" in err
 
 
 def test_a_sitemap_that_cannot_be_read_is_in_the_status(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 
 from recrawl.errors import InputError, StoreError
 from recrawl.evolve.evolution import EvolutionSettings
+from recrawl.live.crawl_results import RunView
 from recrawl.live.facade import Crawl
 from recrawl.live.learning import measure_of
+from recrawl.live.recorder import Noted
+from recrawl.live.session import Session
 from recrawl.simulate.replay import ReplayServer
 from recrawl.simulate.synthetic.synthesis import synthesize
 from support.live_crawls import Days, seeds, served, settings
@@ -159,3 +163,77 @@ def test_what_cannot_be_added(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no URL"):
         crawl.add()
     assert crawl.status()["pages"] == 0
+
+
+class Ending(RunView):
+    """Ends a run in the middle of its cycle: asks it to stop, or raises."""
+
+    def __init__(self, fault: Exception | None) -> None:
+        super().__init__()
+        self.fault = fault
+        self.visits = 0
+
+    def begin(self, session: Session) -> None:
+        """Remember the run."""
+        super().begin(session)
+        self.session = session
+
+    def visit(self, noted: Noted) -> None:
+        """End the run after a few visits."""
+        super().visit(noted)
+        self.visits += 1
+        if self.visits == 3 and self.fault is not None:
+            raise self.fault
+        if self.visits == 3:
+            self.session.stop()
+
+
+@pytest.mark.parametrize("fault", [None, RuntimeError("an observer's own")])
+def test_a_crawl_that_is_kept_open_goes_on_after_a_run_that_was_ended(
+    web: tuple[ReplayServer, Days], tmp_path: Path, fault: Exception | None
+) -> None:
+    """Within `with Crawl`, a run after one that was stopped or raised finishes the cycle, and visits no page twice."""
+    server, calendar = web
+    calendar.day = 0.0
+    with Crawl.create(tmp_path / "news", settings("age", delay_s=0.01), clock=calendar) as crawl:
+        crawl.add(*seeds(server))
+        with nullcontext() if fault is None else pytest.raises(RuntimeError):
+            assert crawl.run(cycles=1, view=Ending(fault)).stopped
+        done = crawl.run(cycles=1)
+        assert (done.cycles, done.stopped) == (1, False)
+        with crawl.reading() as store:
+            visited = [visit["url"] for visit in store.all_visits()]
+    assert len(visited) == len(set(visited)) > 3
+
+
+def test_those_who_look_whether_a_crawl_runs_are_not_in_its_way(tmp_path: Path) -> None:
+    """`status` and the dashboard neither keep a run from beginning, nor see each other as a run, nor leave a file."""
+    directory = Crawl.create(tmp_path / "news").directory
+    assert not directory.is_locked()
+    assert not (directory.path / ".lock").exists()
+    with directory.locked():
+        assert directory.is_locked()
+    ended, seen = threading.Event(), list[bool]()
+
+    def look() -> None:
+        while not ended.is_set():
+            seen.append(directory.is_locked())
+
+    lookers = [threading.Thread(target=look) for _ in range(2)]
+    for looker in lookers:
+        looker.start()
+    for _ in range(300):
+        with directory.locked():
+            pass
+    ended.set()
+    for looker in lookers:
+        looker.join()
+    assert seen
+
+
+def test_numbers_that_no_crawl_has_are_refused(crawl: Crawl) -> None:
+    """A limit or a number of versions that the store cannot count to is one line that says what can be taken."""
+    with pytest.raises(InputError, match="take 0 for all"):
+        crawl.pages(limit=1 << 70)
+    with pytest.raises(InputError, match="keep at least 1"):
+        crawl.prune(versions=0)

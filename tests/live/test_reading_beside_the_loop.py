@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import Counter
 from pathlib import Path
@@ -50,6 +51,23 @@ def test_a_page_that_takes_too_long_is_an_outcome_of_its_own_visit() -> None:
         reader.cpu_limit_s = 60.0
         assert (await reader.see(answer(LARGE))).words > 100_000
         assert reader.replaced == 1
+        await reader.close()
+
+    asyncio.run(read())
+
+
+def test_a_process_that_ended_while_idle_costs_no_page() -> None:
+    """The next large page is read by a new one; Ctrl-C in a terminal, which is for the group, reaches none of them."""
+
+    async def read() -> None:
+        reader = PageReader()
+        await reader.see(answer(LARGE))
+        (idle,) = reader._idle
+        assert os.getpgid(idle.pid) != os.getpgrp()
+        idle.kill()
+        await idle.wait()
+        assert (await reader.see(answer(LARGE))).words > 100_000
+        assert reader.replaced == 0
         await reader.close()
 
     asyncio.run(read())

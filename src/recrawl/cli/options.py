@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recrawl.clock import SystemClock
 from recrawl.errors import InputError
 from recrawl.spans import at_of, budget_of, days_of, local_of, share_of
+
+MOST = (1 << 31) - 1  # more pages, cycles or versions than any crawl has
 
 
 def add_json(parser: Any, help: str = "print JSON") -> None:
@@ -80,6 +83,17 @@ def whole_numbers(example: str, least: int = 0, count: int | None = None) -> Cal
             many = {None: "", 3: "three "}.get(count, f"{count} ")
             raise argparse.ArgumentTypeError(f"{text!r} must be {many}whole numbers such as {example}")
         return found
+
+    return read
+
+
+def whole(least: int = 0, most: int = MOST) -> Callable[[str], int]:
+    """Return a parser of whole numbers in a range."""
+
+    def read(text: str) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,30}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} must be a whole number from {least:,} to {most:,}")
+        return int(text)
 
     return read
 
@@ -166,7 +180,8 @@ def add_crawl(parser: argparse.ArgumentParser) -> None:
 def add_address(parser: argparse.ArgumentParser, port: int) -> None:
     """Add --host and --port of a server."""
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen at (127.0.0.1)")
-    parser.add_argument("--port", type=int, default=port, metavar="N", help=f"port; 0: any that is free ({port})")
+    help = f"port; 0: any that is free ({port})"
+    parser.add_argument("--port", type=whole(most=65_535), default=port, metavar="N", help=help)
 
 
 def add_order(parser: argparse.ArgumentParser) -> None:

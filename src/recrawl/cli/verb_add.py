@@ -11,6 +11,7 @@ from recrawl.cli.options import add_crawl, add_json, counted, crawl_of
 from recrawl.errors import InputError
 from recrawl.plain_text import shown
 
+MOST_LINES = 20  # of a file that are named: it may be no list at all
 EXAMPLES = """examples:
   recrawl add https://example.org/ https://example.org/blog/
   recrawl add -f urls.txt
@@ -41,8 +42,10 @@ def run(args: argparse.Namespace) -> None:
     crawl, lines = crawl_of(args), _lines(args.file)
     good, bad = checked([line for _, line in lines])
     name = "standard input" if args.file == "-" else args.file
-    for number, why in bad:
+    for number, why in bad[:MOST_LINES]:
         print(f"recrawl: {name}, line {lines[number - 1][0]}: {why}", file=sys.stderr)
+    if len(bad) > MOST_LINES:
+        print(f"recrawl: {name}: {len(bad) - MOST_LINES:,} more lines hold no URL to crawl", file=sys.stderr)
     if bad and not good and not args.urls and not args.sitemap:
         raise InputError(f"{name} holds no URL to crawl")
     waits, problems = crawl.is_held(), list[str]()

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, whole
 
 if TYPE_CHECKING:
     from recrawl.live.planner import PlannedVisit
@@ -26,8 +26,8 @@ until the next cycle begins.
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
-    parser.add_argument("-n", dest="most", type=_count, default=100, metavar="N", help="at most N pages (100)")
-    parser.add_argument("--per-host", type=int, default=0, metavar="N", help="at most N pages of one host")
+    parser.add_argument("-n", dest="most", type=whole(1), default=100, metavar="N", help="at most N pages (100)")
+    parser.add_argument("--per-host", type=whole(), default=0, metavar="N", help="at most N pages of one host")
     parser.add_argument(
         "--lease",
         type=float,
@@ -42,12 +42,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--urls", action="store_true", help="print URLs only (default)")
     group.add_argument("--csv", action="store_true", help="print CSV, safe to open in a spreadsheet")
     add_json(group)
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of pages")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> None:

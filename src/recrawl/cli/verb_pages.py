@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, time_at
+from recrawl.cli.options import add_crawl, add_json, crawl_of, moment, time_at, whole
 from recrawl.plain_text import shown
 from recrawl.spans import dated
 
@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="visited, or with --changed changed, since 2026-11-16T12:00 (local time; UTC: ...Z) or 2h ago",
     )
     parser.add_argument("--sort", choices=SORTS, default="changes", help="order of the list (changes)")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N pages, 0 for all (50)")
+    parser.add_argument("--limit", type=whole(), default=50, metavar="N", help="at most N pages, 0 for all (50)")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--csv", action="store_true", help="print CSV, safe to open in a spreadsheet")
     add_json(group)

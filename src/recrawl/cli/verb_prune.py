@@ -6,8 +6,7 @@ import argparse
 import dataclasses
 import json
 
-from recrawl.cli.options import add_crawl, add_json, crawl_of
-from recrawl.errors import InputError
+from recrawl.cli.options import add_crawl, add_json, crawl_of, whole
 from recrawl.spans import bytes_of
 
 EXAMPLES = """examples:
@@ -21,7 +20,7 @@ The newest body of a page is always kept, and so is what every visit found. A ru
 def add(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     add_crawl(parser)
-    parser.add_argument("--versions", type=int, metavar="N", help="keep the newest N bodies per page")
+    parser.add_argument("--versions", type=whole(1), metavar="N", help="keep the newest N bodies per page, at least 1")
     parser.add_argument(
         "--max-bytes", metavar="SIZE", help="keep at most SIZE of bodies in all, compressed: 500MB, 10GB"
     )
@@ -30,8 +29,6 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prune."""
-    if args.versions is not None and args.versions < 1:
-        raise InputError("--versions must be at least 1: the newest body of a page is the copy to compare with")
     limit = None if args.max_bytes is None else bytes_of(args.max_bytes)
     pruned = crawl_of(args).prune(versions=args.versions, max_bytes=limit)
     print(json.dumps(dataclasses.asdict(pruned)) if args.json else pruned.line())

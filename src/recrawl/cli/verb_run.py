@@ -8,7 +8,7 @@ import logging
 from contextlib import nullcontext
 from dataclasses import asdict
 
-from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering
+from recrawl.cli.options import add_crawl, add_json, add_order, crawl_of, moment, steering, whole
 from recrawl.spans import dated
 
 EXAMPLES = """examples:
@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "Visit the pages that the policy chooses, within the budget, once per cycle; for ever, or N cycles."
     )
     add_crawl(parser)
-    parser.add_argument("--cycles", type=_count, metavar="N", help="stop after N cycles (default: never)")
+    parser.add_argument("--cycles", type=whole(1), metavar="N", help="stop after N cycles (default: never)")
     add_order(parser)
     parser.add_argument("--warmup", action="store_true", help="visit every known page, whatever the budget")
     parser.add_argument(
@@ -36,12 +36,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--planner-only", action="store_true", help="fleet: plan only, and leave all visits to workers")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
     add_json(parser, "print how the run ended as JSON")
-
-
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of cycles")
-    return int(text)
 
 
 def run(args: argparse.Namespace) -> None:

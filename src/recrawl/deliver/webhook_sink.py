@@ -116,7 +116,7 @@ def sign(secret: bytes, name: str, at: str, body: bytes) -> str:
 
 def _seconds(retry_after: str) -> float:
     """Read Retry-After: seconds, or a date; 0 where it is missing or unreadable."""
-    if retry_after.isdigit():
+    if retry_after.isascii() and retry_after.isdigit():
         return min(float(retry_after), MAX_RETRY_AFTER_S)
     try:
         wait_s = parsedate_to_datetime(retry_after).timestamp() - time.time()

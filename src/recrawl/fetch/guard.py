@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from threading import Thread
 from typing import Any
 
 from aiohttp.abc import AbstractResolver, ResolveResult
@@ -78,9 +80,29 @@ def private_network_in(text: str) -> str:
 
 
 async def system_lookup(host: str) -> Sequence[str]:
-    """Ask the system's resolver for all addresses of a host."""
-    answers = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return [str(answer[4][0]) for answer in answers]
+    """Ask the system's resolver for all addresses of a host.
+
+    In a thread of its own: the event loop's few would all wait for names whose servers do not answer, while the others'
+    lookups time out behind them. A thread that waits keeps no crawl from ending.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[list[Any]] = loop.create_future()
+
+    def settle(found: list[Any], error: Exception | None) -> None:
+        if not answer.done():
+            answer.set_result(found) if error is None else answer.set_exception(error)
+
+    def look() -> None:
+        found, error = list[Any](), None
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except Exception as wrong:
+            error = wrong
+        with suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(settle, found, error)
+
+    Thread(target=look, name="lookup", daemon=True).start()
+    return [str(each[4][0]) for each in await answer]
 
 
 class Guard(AbstractResolver):

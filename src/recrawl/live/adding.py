@@ -76,8 +76,9 @@ async def named_by(fetcher: Fetcher, scope: Scope, sitemaps: Sequence[str]) -> t
 
     Also return what went wrong: why a file could not be read, and how many pages were left out.
     """
-    urls, problems = list[str](), list[str]()
-    for sitemap in sitemaps:
+    good, bad = checked(sitemaps)  # an older version queued whatever was typed
+    urls, problems = list[str](), [why for _, why in bad]
+    for sitemap in good:
         failed, partial = list[FetchResult](), list[tuple[str, str]]()
         entries = await read_sitemap(fetcher, sitemap, problems=failed, partial=partial)
         own = of_site(entries, sitemap, scope)

@@ -111,6 +111,8 @@ class SettingsFile:
         elif not isinstance(value, str):
             raise self.wrong(key, f"must be a text in quotes, not {_shown(value)}")
         elif default is None:
+            if "\0" in value:
+                raise self.wrong(key, f"must be the name of a file, not {_shown(value)}")
             return self.path.parent / value if value else None  # named from the crawl's folder
         return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from recrawl.live.postgres.store_postgres import PostgresStore
 
 FOLDERS = ("warc", "models", "reports")
+LOOKS, LOOK_S = 5, 0.02
 
 
 def postgres() -> type[PostgresStore]:
@@ -114,10 +116,14 @@ class CrawlDirectory:
         except OSError as error:
             raise StoreError(f"{self.path}: {error.strerror}") from None
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise HeldError(f"{self.path} is being crawled by another process") from None
+            for left in reversed(range(LOOKS)):
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except OSError:
+                    if not left:
+                        raise HeldError(f"{self.path} is being crawled by another process") from None
+                    time.sleep(LOOK_S)  # it may be somebody who looks whether it is held
             yield
 
     def is_locked(self) -> bool:
@@ -127,7 +133,12 @@ class CrawlDirectory:
                 from recrawl.live.postgres.store_postgres import is_crawled
             return is_crawled(self.database)
         try:
-            with self.locked():
-                return False
-        except StoreError:
-            return True
+            file = (self.path / ".lock").open()
+        except OSError:  # nobody has crawled yet, or it is not ours to see
+            return False
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: those who look do not see each other
+            except OSError:
+                return True
+        return False

@@ -24,7 +24,7 @@ from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.fleet.alive_workers import alive_workers
 from recrawl.live.store import Store, one_line_errors
-from recrawl.live.store_history import PageFilter
+from recrawl.live.store_history import ALL, PageFilter
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
 from recrawl.spans import budget_of, days_of
@@ -100,7 +100,8 @@ class Crawl:
 
         sitemaps = [sitemap] if isinstance(sitemap, str) else list(sitemap or ())
         hrefs, bad = adding.checked(urls)
-        if bad:
+        sitemaps, bad_sitemaps = adding.checked(sitemaps)
+        if bad := [*bad, *bad_sitemaps]:
             raise InputError(f"{bad[0][1]}; nothing was added")
         if not hrefs and not sitemaps:
             raise InputError("no URL given (see recrawl add --help)")
@@ -130,8 +131,10 @@ class Crawl:
         """
         from recrawl.live.pruning import prune
 
+        if versions is not None and not 1 <= versions < ALL:
+            raise InputError(f"versions={versions}: keep at least 1, the copy to compare with")
         keep = self.directory.config().keep
-        given = {"versions": versions, "max_bytes": max_bytes}
+        given = {"versions": versions, "max_bytes": max_bytes and min(max_bytes, ALL)}
         keep = replace(keep, **{name: value for name, value in given.items() if value is not None})
         self._close_session()
         with self._writing() as store:
@@ -195,13 +198,14 @@ class Crawl:
         self._set_paused(hosts, paused=False)
 
     def _set_paused(self, hosts: Sequence[str], *, paused: bool) -> None:
-        from recrawl.urls.url import host_of
+        from recrawl.urls.url import host_of, normalise
 
         with self._writing(alone=False) as store:
             numbers = {name: number for number, name in store.hosts().items()}
             unknown = [host for host in hosts if host not in numbers]
             if unknown:
-                hint = f"; did you mean {host_of(unknown[0])}?" if "://" in unknown[0] else ""
+                href = normalise(unknown[0] if "://" in unknown[0] else f"http://{unknown[0]}")
+                hint = f"; did you mean {host_of(href)}?" if href and host_of(href) in numbers else ""
                 raise InputError(f"no host {unknown[0]!r} in {self.directory.path}{hint}")
             with store.transaction():
                 for host in hosts:
@@ -271,12 +275,17 @@ class Crawl:
                 (name, plan),
             )
         self._session.at_once = now
+        went_through = False
         try:
-            return run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
+            done = run_cycles(self._session, view or RunView(), cycles, stop_on_signals)
+            went_through = not done.stopped
+            return done
         finally:
             if self._held is None:
                 self._session = self._steered = None
                 stack.close()
+            elif not went_through:  # what is in memory stands in the middle of a cycle: the next run reads the store
+                self._close_session()
 
     # -- looking ----------------------------------------------------------------------------------------------------
 
@@ -324,6 +333,8 @@ class Crawl:
 
         With `since` (days since 1970) only pages visited from then on, and with `changed` those found changed since.
         """
+        if limit is not None and not 0 <= limit < ALL:
+            raise InputError(f"a limit of {limit} pages; take 0 for all, or more")
         with self.reading() as store:
             return store.pages(PageFilter(contains, changed, since, sort, limit))
 

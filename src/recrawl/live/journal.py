@@ -22,17 +22,25 @@ class Journal:
         self.path = folder / "log.jsonl"
         self.clock = clock
         self._file: TextIO | None = None
+        self._bytes = 0
 
     def __enter__(self) -> Journal:
+        self._open()
+        return self
+
+    def _open(self) -> None:
         try:
             if self.path.exists() and self.path.stat().st_size > MAX_BYTES:
                 self.path.replace(self.path.with_name("log.1.jsonl"))
             self._file = self.path.open("a", encoding="ascii")
+            self._bytes = self.path.stat().st_size
         except OSError:
             self._file = None
-        return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         if self._file is not None:
             with suppress(OSError):
                 self._file.close()
@@ -40,15 +48,21 @@ class Journal:
 
     def note(self, event: str, **what: Any) -> None:
         """Write one event."""
+        if self._file is None and event != "visit":
+            self._open()  # the disk may have room again
         if self._file is None:
             return
         try:
             line = json.dumps({"at": iso_of(self.clock.now()), "event": event, **what})
             self._file.write(line + "\n")
+            self._bytes += len(line) + 1
             if event != "visit":
                 self._file.flush()
         except OSError:
-            self._file = None  # a full disk: the store raises where it matters
+            self._close()  # a full disk: the store raises where it matters
+        if self._bytes > MAX_BYTES:  # a run may last for months
+            self._close()
+            self._open()
 
     def visit(self, noted: Noted) -> None:
         """Write a visit."""

@@ -50,11 +50,14 @@ class Lanes:
             self._queues[host].append(page)
         for host in list(self._queues):
             self._trim(host)
+            if not self._queues[host] and host not in self._tasks:
+                del self._queues[host]
 
     async def run(self, beside: asyncio.Future[Any], new: int) -> None:
         """Go on until the round is over (see the module); `new` pages of it were added. Errors of a task are raised."""
         loop = asyncio.get_running_loop()
         stop = asyncio.ensure_future(self._stopping.wait())
+        self._collect([task for task in self._tasks.values() if task.done()])  # while the last round was recorded
         for host in [host for host, queue in self._queues.items() if queue and host not in self._tasks]:
             self._tasks[host] = asyncio.ensure_future(self._work(host))
         begun_s, half_s, goal = loop.time(), float("inf"), self._answered + max(1, new // 2)
@@ -113,7 +116,7 @@ class Lanes:
     def _trim(self, host: str) -> None:
         """Release what a host cannot take before the cycle ends."""
         queue = self._queues[host]
-        room = self._room(host)
+        room = max(0, self._room(host))  # a cap may be lower than what was asked for before a restart
         if len(queue) > room:
             self.shut.append(queue[-1])
             while len(queue) > room:

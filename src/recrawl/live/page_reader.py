@@ -63,6 +63,7 @@ class PageReader:
 
     async def _in_process(self, job: Job) -> SeenPage:
         async with self._slots:
+            self._idle = [worker for worker in self._idle if worker.returncode is None]  # the kernel may have ended one
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
             try:
@@ -91,6 +92,7 @@ class PageReader:
             stdout=asyncio.subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
             limit=1 << 20,
+            process_group=0,  # Ctrl-C is for the crawl, also while a process starts
         )
 
 

@@ -15,7 +15,7 @@ from recrawl.cycle import run_cycle
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.fetch.fetcher import Fetcher
-from recrawl.live.adding import named_by
+from recrawl.live.adding import checked, named_by
 from recrawl.live.bodies import Bodies
 from recrawl.live.calendar import Calendar, year_of
 from recrawl.live.config import CrawlConfig, KeepSettings, with_hosts
@@ -231,7 +231,7 @@ class Session(OpenCrawl):
         with self.store.transaction():
             self.store.ask_for(urls, self.clock.now())
             self.store.drop_sitemaps(sitemaps)
-            self.store.follow([(host_of(url), url) for url in sitemaps])
+            self.store.follow([(host_of(url), url) for url in checked(sitemaps)[0]])
         self.heard(Heard(0, len(urls), 0, problems=tuple(problems)))
 
     def _open_cycle(self) -> tuple[float, int]:

@@ -22,6 +22,7 @@ from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.bodies import Bodies
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
+from recrawl.live.fleet import worker_session
 from recrawl.live.fleet.fleet_worker import DatabaseClock, FleetWorker, WorkerThread
 from recrawl.live.fleet.fleet_world import FleetFetcher, FleetLanes
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
@@ -522,6 +523,42 @@ def test_a_full_database_loses_no_visit(
     assert visits_in(directory) == len(seeds(server))
     pages = [url for url, _ in chosen(directory)[1]]
     assert len(pages) == len(set(pages))
+
+
+def test_a_cycle_whose_end_is_on_disk_is_not_run_again(web: Web, postgres: LocalServer, tmp_path: Path) -> None:
+    """A connection that is lost just after a cycle was recorded as done does not make the next cycle come early."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
+    with psycopg.connect(place_of(directory).url, autocommit=True) as connection:
+        connection.execute(
+            "create sequence ends; create function cut() returns trigger language plpgsql as $$ begin"
+            " if nextval('ends') = 1 then perform pg_terminate_backend(pg_backend_pid()); end if; return old; end $$;"
+            "create trigger cut before delete on fleet for each row execute function cut()"
+        )
+        assert Crawl(directory).run(1).cycles == 1
+        assert connection.execute("select last_value from ends").fetchone() == (2,)
+        assert connection.execute("select count(*), sum(done) from cycles").fetchone() == (1, 1)
+
+
+def test_a_worker_that_cannot_record_ends_its_run(
+    web: Web, postgres: LocalServer, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is lost in the middle of a host's tasks, for a moment only, is one line; a later run asks it again."""
+    server, calendar = web
+    calendar.day = 0.0
+    directory = begun(tmp_path / "crawl", seeds(server), in_database(postgres, settings()))
+    monkeypatch.setattr(worker_session, "GROUP", 1)  # recorded by the task itself, not at the next look
+    with psycopg.connect(place_of(directory).url, autocommit=True) as connection:
+        connection.execute(
+            "create sequence sends; create function full_disk() returns trigger language plpgsql as $$ begin"
+            " if nextval('sends') = 5 then raise exception 'could not extend file' using errcode = '53100'; end if;"
+            " return new; end $$;"
+            "create trigger full_disk before insert on inbox for each row execute function full_disk()"
+        )
+        assert "disk is full" in one_line(["run", "-C", str(directory.path), "--cycles", "1", "--quiet"], capsys)
+    assert Crawl(directory).run(1).cycles == 1
+    assert visits_in(directory) == len(seeds(server))
 
 
 def test_only_one_planner(web: Web, postgres: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

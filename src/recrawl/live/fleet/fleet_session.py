@@ -83,18 +83,26 @@ class FleetSession(JournalledSession):
 
     def run_cycle(self) -> bool:
         """Run the next cycle, or what is left of the one that was interrupted, also by a lost database."""
-        while True:
+        cycle: int | None = None
+        while not self.stopped:
             try:
-                went_through = super().run_cycle()
-                if went_through:
-                    with self.store.transaction():
-                        self.fleet.show_gates()
-                        self.fleet.close_cycle(self.memory.cycle)
-                return went_through
+                if cycle is None:
+                    cycle = self.memory.cycle + (self.store.running() is None)
+                if not self._is_done(cycle) and not super().run_cycle():
+                    return False
+                with self.store.transaction():
+                    self.fleet.show_gates()
+                    self.fleet.close_cycle(cycle)
+                return True
             except StoreLostError as error:
                 log.warning("%s; what was recorded is safe, trying again", error)
                 self._reopen()
                 self._check_worker()
+        return False
+
+    def _is_done(self, cycle: int) -> bool:
+        """Whether the database has recorded the end of a cycle, though it may have been lost before it said so."""
+        return self.memory.cycle == cycle and self.store.running() is None
 
     def _reopen(self) -> None:
         until_s = time.monotonic() + PATIENCE_S

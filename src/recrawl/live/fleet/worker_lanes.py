@@ -21,6 +21,7 @@ class WorkerLanes:
         self._slots = asyncio.Semaphore(HOSTS_AT_ONCE)
         self._known: set[int] = set()
         self._given_up: set[str] = set()
+        self.fault: Exception | None = None  # the first that a task met: nobody awaits it there
 
     def add(self, tasks: Iterable[tuple[str, FleetTask]]) -> int:
         """Queue tasks of hosts that are new here; return how many."""
@@ -76,6 +77,8 @@ class WorkerLanes:
                 queue = self._queues[host]
                 while queue:
                     await self._ask(host, queue.popleft())
+        except Exception as error:
+            self.fault = self.fault or error
         finally:
             self._queues.pop(host, None)
             self._tasks.pop(host, None)

@@ -84,7 +84,7 @@ class WorkerSession:
             scope = with_hosts(self.config, self.store.in_scope(), year_of(self.clock.now()))
             self.fetcher = await stack.enter_async_context(make_fetcher(self.config, self.clock, scope))
             self.fetcher.may_ask, self.fetcher.may_send = self._owns, lambda: not self.lease.is_late()
-            self.fetcher.keep_manners = self._send
+            self.fetcher.keep_manners = self._keep_manners
             stack.callback(self.bodies.close)
             if self.config.bodies.to:
                 sender = SegmentSender(self.place, self.config.bodies, self.bodies, self.name, self.lease.worker)
@@ -93,6 +93,7 @@ class WorkerSession:
             stack.push_async_callback(self.reader.close)
             stack.push_async_callback(self.lanes.close)
             while not self.stopping.is_set():
+                self._check()
                 self._renew()
                 self._look()
                 if self.clock.monotonic_s() >= self._next_send_s:
@@ -105,8 +106,14 @@ class WorkerSession:
         while not draining.done():
             self._renew()
             await asyncio.wait({draining}, timeout=POLL_S)
+        self._check()
         self._send()
         self.fleet.leave(self.lease.worker)
+
+    def _check(self) -> None:
+        """Raise what a task met: the planner would wait for ever for what was lost with it."""
+        if self.lanes.fault is not None:
+            raise self.lanes.fault
 
     def _renew(self) -> None:
         if self.lease.is_due():
@@ -302,6 +309,14 @@ class WorkerSession:
             self.fleet.send(self.lease.worker, rows if cycle >= 0 else [], gates, robots)
         except CycleOverError:
             self.fleet.send(self.lease.worker, [], gates, robots)
+
+    def _keep_manners(self) -> None:
+        """Put what must not be forgotten on disk in the middle of a fetch, which takes any error for the host's."""
+        try:
+            self._send()
+        except Exception as error:
+            self.lanes.fault = self.lanes.fault or error
+            raise
 
     def _gates(self) -> list[HostState]:
         return self.fetcher.gate.export_changed()
