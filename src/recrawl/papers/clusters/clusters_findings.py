@@ -22,6 +22,7 @@ NAMES = {"change": "ChangeRatio", "fresh": "freshness@10", "precision": "MAP@10"
 TABLE3 = {"cls-nad": RIVALS, "cls-sad": ("rand", "round-robin"), "cls-aad": RIVALS, "cls-gad": RIVALS}
 PAPER_CLUSTERS = 100
 SAME = 0.01  # of a ratio or a precision: nearer is alike; cluster-level sampling gains about .05 on random visits
+MUCH = 0.5  # of the rise per cluster before: less is much slower
 PLACES = "cycle lengths and budgets"
 Place = tuple[float, float | int]
 
@@ -78,7 +79,7 @@ def _clusters(experiment: ClustersExperiment) -> list[Finding]:
 
 
 def _levels_off(name: str, curve: CrossValidation) -> Finding:
-    """Fig. 1: beyond 100 clusters the criterion rises much slower than up to there; by a paired t-test of the folds."""
+    """Fig. 1: beyond 100 clusters the criterion rises less than half as fast; by a paired t-test of the folds."""
     claim = f"by words of the {name} the criterion rises much slower beyond {PAPER_CLUSTERS} clusters (Fig. 1)"
     numbers = np.array(curve.numbers, dtype=np.float64)
     at = int(np.searchsorted(numbers, PAPER_CLUSTERS))
@@ -86,7 +87,7 @@ def _levels_off(name: str, curve: CrossValidation) -> Finding:
         return Finding(UNIT, claim, "too small to judge", f"only {int(numbers[-1])} clusters could be tried")
     early = (curve.scores[:, at] - curve.scores[:, 0]) / (numbers[at] - numbers[0])
     late = (curve.scores[:, -1] - curve.scores[:, at]) / (numbers[-1] - numbers[at])
-    made = judged(UNIT, claim, [_pairs(early, late)])
+    made = judged(UNIT, claim, [_pairs(MUCH * early, late)])
     slower = (
         f"{late.mean() / early.mean():.0%} of the rise per cluster before" if early.mean() > 0 else "no rise at all"
     )

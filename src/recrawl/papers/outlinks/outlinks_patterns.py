@@ -55,7 +55,9 @@ def patterns(experiment: OutlinksExperiment, where: str) -> list[Finding]:
     if len(ratio):
         claim = "the number of new links has a heavy tail: its deviation is several times its mean (Table 2, Fig 5)"
         found.append(_so(claim, float(ratio.min()) > 2, f"{ratio.min():.1f} to {ratio.max():.1f} times"))
-    return found
+    if statistics.gaining[at].any():
+        return found
+    return [Finding(f.question, f.claim, "too small to judge", f"no page gains an {where} link") for f in found]
 
 
 def general(experiment: OutlinksExperiment) -> list[Finding]:
