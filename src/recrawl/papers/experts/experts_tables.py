@@ -74,7 +74,9 @@ def _table(
         test = paired_test(100 * accuracy, 100 * base)
         p = "" if accuracy is base else f"{test.p:.2g}"
         published = f"{paper[method]:.2f}" if method in paper else "–"
-        rows.append([method, percent(accuracy), f"{100 * outcome.balanced[method]:.2f}", p, published])
+        balanced = outcome.balanced[method]
+        known = "–" if math.isnan(balanced) else f"{100 * balanced:.2f}"  # where nothing changed, or all did
+        rows.append([method, percent(accuracy), known, p, published])
     means = [interval(accuracy).mean for accuracy in values.values()]
     best = frozenset({(means.index(max(means)), 1)}) if not any(map(math.isnan, means)) else frozenset()
     return Table(["method", "accuracy, %", "balanced, %", "p", "paper, %"], rows, note, best)
