@@ -89,9 +89,16 @@ def focus(found: dict[str, Any]) -> list[Block]:
             ]
             for name in topic["trials"][0]["measures"]["harvest"]
         ]
-        blocks += [table(["harvest", *heads], rows), findings(topic["findings"])]
+        blocks += [table(["harvest", *heads], rows), *_weights(topic["evolved"]), findings(topic["findings"])]
         blocks += [{"list": topic["notes"]}] if topic["notes"] else []
     return blocks
+
+
+def _weights(evolved: list[dict[str, Any]]) -> list[Block]:
+    """The weights of the strategies that were evolved for a topic (Table 1)."""
+    parts = [each["weights"][0] for each in evolved]
+    rows = [[score, *(f"{weights[score]:.3f}" for weights in parts)] for score in parts[0]] if parts else []
+    return [table(["weight", *(each["name"] for each in evolved)], rows)] if rows else []
 
 
 def three(value: float | None) -> str:
@@ -110,13 +117,24 @@ def clusters(found: dict[str, Any]) -> list[Block]:
         rows = [[p, *(with_width(runs[(*place, p)], measure, key) for place in places)] for p in policies]
         blocks.append(table([measure, *heads], rows))
     blocks.append({"text": f"After ±: 95% interval over the {found['protocol']['intervals over']}."})
-    return [*blocks, *_units(found), *_feature_sets(found), *_t_values(found), findings(found["findings"])]
+    tables = [*_units(found), *_feature_sets(found), *_t_values(found), *_newborn(found)]
+    return [*blocks, *tables, findings(found["findings"])]
 
 
 def with_width(run: dict[str, Any], measure: str, key: str) -> str:
     """A mean, and the half-width of its 95% interval where there is one."""
     half = run["half-widths"][key]
     return three(run[measure]) if half is None else f"{three(run[measure])} ± {half:.3f}"
+
+
+def _newborn(found: dict[str, Any]) -> list[Block]:
+    """Visits to pages born in the window that the crawler had a copy of."""
+    rows = []
+    for born in found["cold"]:
+        shares = [f"{100 * born['found'] / max(born[of], 1):.1f}%" for of in ("visits", "stale")]
+        rows.append([born["policy"], f"{born['visits']:,}", f"{born['found']:,}", *shares, three(born["change"])])
+    head = ["newborn pages", "visits", "found changed", "of the visits", "of the stale ones", "ChangeRatio, all pages"]
+    return [table(head, rows)] if rows else []
 
 
 def _units(found: dict[str, Any]) -> list[Block]:
@@ -200,7 +218,7 @@ def experts(found: dict[str, Any]) -> list[Block]:
     for protocol in found["protocols"]:
         about = f"{protocol['name']}: {protocol['judged_pages']} pages, {protocol['predictions']:,} predictions"
         rows = [
-            [method, percent(value), f"{100 * protocol['balanced'][method]:.1f}", f"{paper.get(method, '–')}"]
+            [method, percent(value), hundredth(protocol["balanced"][method]), f"{paper.get(method, '–')}"]
             for method, value in protocol["accuracy"].items()
         ]
         blocks += [{"text": about}, table(["method", "accuracy, %", "balanced, %", "paper, %"], rows)]
@@ -215,6 +233,11 @@ def experts(found: dict[str, Any]) -> list[Block]:
         about = f"Fig 8 by policies that learn on the way: {name}, {crawl['pages']} pages, {crawl['visits']} visits"
         blocks += [{"text": about}, table(["policy", "freshness, %"], rows), findings(crawl["findings"])]
     return blocks
+
+
+def hundredth(value: float | None) -> str:
+    """A share in percent, a dash for none."""
+    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def percent(point: dict[str, Any]) -> str:

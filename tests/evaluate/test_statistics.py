@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from recrawl.evaluate.statistics import cycle_score, interval, paired_test
+from recrawl.evaluate.statistics import cycle_score, equivalence_test, interval, paired_test
 
 T_2 = 4.302652729911275  # 97.5% point of Student's t with 2 degrees of freedom
 
@@ -75,3 +75,45 @@ def test_one_run_has_no_victories_but_leads() -> None:
     """Without a second run nothing is significant; cycles ahead are still counted."""
     score = cycle_score(np.array([[1.0, 2.0, np.nan]]), np.array([[0.0, 3.0, 1.0]]))
     assert (score.victories, score.losses, score.ahead, score.behind) == (0, 0, 1, 1)
+
+
+def test_equivalence_by_hand() -> None:
+    """Differences 2, 3, 1 have the error 1/sqrt(3): t of -1 and of 5 is 3 sqrt(3) on either side, p of one tail."""
+    gaps = np.array([2.0, 3.0, 1.0])
+    found = equivalence_test(gaps, 0 * gaps, -1.0, 5.0)
+    tail = (1 - math.sqrt(27 / 29)) / 2  # Student's t with 2 degrees of freedom
+    assert (found.difference, found.p) == (2.0, pytest.approx(tail))
+    assert found.within
+    assert not found.apart
+    assert equivalence_test(gaps, 0 * gaps, -1.0, 3.0).p == pytest.approx((1 - math.sqrt(3 / 5)) / 2)  # t = sqrt(3)
+    assert equivalence_test(gaps, 0 * gaps, -math.inf, 5.0).p == pytest.approx(tail)  # one margin alone
+    assert equivalence_test(gaps, 0 * gaps, -1.0, 1.0).p > 0.5  # the mean is outside
+
+
+def test_no_difference_is_not_equality() -> None:
+    """What no t-test can tell apart is within its margins or not known, by how sure the mean is; few runs never are."""
+    noise = np.array([0.3, -0.3, 0.2, -0.2])
+    narrow, wide = (equivalence_test(noise, 0 * noise, -margin, margin) for margin in (0.1, 0.5))
+    assert (narrow.within, narrow.apart) == (False, False)
+    assert (wide.within, wide.apart) == (True, False)
+    one = equivalence_test(np.array([1.0]), np.array([1.0]), -1.0, 1.0)
+    assert (one.within, one.apart) == (False, False)
+    far = equivalence_test(5 + noise, 0 * noise, -1.0, 1.0)
+    assert (far.within, far.apart) == (False, True)
+    small = equivalence_test(5 + noise, 0 * noise, -9.0, 9.0)  # a sure difference that is smaller than the margin
+    assert (small.within, small.apart) == (True, False)
+    better = equivalence_test(5 + noise, 0 * noise, -1.0, math.inf)  # only "not worse" is asked
+    assert (better.within, better.apart) == (True, False)
+    worse = equivalence_test(noise - 5, 0 * noise, -1.0, math.inf)
+    assert (worse.within, worse.apart) == (False, True)
+
+
+@given(arrays(np.float64, 6, elements=st.floats(-4, 4)), st.floats(0.1, 3), st.floats(0.1, 3))
+def test_equivalence_agrees_with_scipy(gaps: np.ndarray, below: float, above: float) -> None:
+    """The larger of two one-sided t-tests of scipy."""
+    gaps = gaps + np.array([0, 0.5, 1, 0, 0.25, 0])  # never all the same
+    if gaps.std() < 1e-3:
+        return
+    low = stats.ttest_1samp(gaps, -below, alternative="greater").pvalue
+    high = stats.ttest_1samp(gaps, above, alternative="less").pvalue
+    assert equivalence_test(gaps, 0 * gaps, -below, above).p == pytest.approx(max(low, high), abs=1e-9)

@@ -47,7 +47,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = json.loads((out / "results.json").read_text())
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
-    assert len(topic["findings"]) == 13
+    assert len(topic["findings"]) == 15
     assert {finding["holds"] for finding in topic["findings"]} == {False}  # too small to judge, and so it says
     assert "too small to judge" in shown
     assert set(topic["options"]) >= {"anchors and hosts", "rewards exploration", "parts by distance"}

@@ -13,9 +13,18 @@ from recrawl.recording.write import new_recording, write_tables
 from recrawl.simulate.synthetic.synthesis import generate
 
 
-def made(folder: Path, preset: str, days: float, *, without: tuple[str, ...] = (), pages: int = 200) -> str:
-    """Write a synthetic web without some of its tables."""
+def made(
+    folder: Path,
+    preset: str,
+    days: float,
+    *,
+    without: tuple[str, ...] = (),
+    emptied: tuple[str, ...] = (),
+    pages: int = 200,
+) -> str:
+    """Write a synthetic web without some of its tables, or with some that have no rows."""
     tables = {name: table for name, table in generate(preset, pages, days, 1).items() if name not in without}
+    tables |= {name: tables[name].slice(0, 0) for name in emptied}
     with new_recording(folder) as target:
         write_tables(tables, target)
     return str(folder)
@@ -56,6 +65,26 @@ def test_a_week_is_too_short(name: str, line: str, tmp_path: Path, capsys: pytes
     web = made(tmp_path / "web", "mixed", 7.0)
     assert main(["experiment", name, web, "--quick"]) == 2
     assert line in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["gp4c"], "changes in the 57 days: there is nothing to schedule"),
+        (["clusters"], "no page of web changes: only --parts counts,units can be run"),
+        (["outlinks"], "no new link is recorded in the 9 weeks: there is nothing to predict"),
+        (["focus", "--topic", "words:art0"], "no link of day 70 leads to a recorded page"),
+    ],
+)
+def test_where_nothing_happens_nothing_is_run(
+    words: list[str], line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A recording whose tables of changes and links have no rows is refused in one line, with exit code 2."""
+    web = made(tmp_path / "web", "mixed", 70.0, emptied=("changes", "links"))
+    assert main(["experiment", words[0], web, "--quick", *words[1:]]) == 2
+    error = capsys.readouterr().err
+    assert line in error.replace(web, "web")
+    assert error.count("\n") == 1
 
 
 def test_a_week_of_texts_is_too_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

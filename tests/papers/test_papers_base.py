@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from recrawl.evaluate.statistics import paired_test
+from recrawl.evaluate.statistics import equivalence_test, paired_test
 from recrawl.papers.base import Figures, Finding, PaperReport, findings_table
 from recrawl.report.layout import Section, Table
 from recrawl.report.style import Plot, Sheet
@@ -60,6 +60,23 @@ def test_a_claim_is_judged_by_its_test(mine: Any, sign: int, verdict: str) -> No
     found = Finding.tested("?", "more", paired_test(mine, 0 * mine), "seen", sign=sign)
     assert (found.verdict, found.holds) == (verdict, verdict == "yes")
     assert found.to_dict() == {"claim": "more", "holds": verdict == "yes", "verdict": verdict, "seen": "seen"}
+
+
+@pytest.mark.parametrize(
+    ("gap", "low", "high", "verdict", "margin"),
+    [
+        (NOISE, -0.3, 0.3, "yes", "within ±0.3"),
+        (NOISE, -0.01, 0.01, "too small to judge", "within ±0.01"),
+        (ONES + NOISE, -0.3, 0.3, "no", "within ±0.3"),
+        (ONES + NOISE, -0.3, math.inf, "yes", "at most 0.3 below"),
+        (ONES + NOISE, -math.inf, 0.3, "no", "at most 0.3 above"),
+    ],
+)
+def test_alike_needs_a_test_of_its_own(gap: Any, low: float, high: float, verdict: str, margin: str) -> None:
+    """No difference is a yes only where it is shown to be within the margins, and the evidence names them."""
+    found = Finding.alike("?", "the same", equivalence_test(gap, 0 * gap, low, high), "seen")
+    assert found.verdict == verdict
+    assert found.evidence.startswith(f"seen; {margin}: p = ")
 
 
 def test_a_question_is_asked_once() -> None:

@@ -1,4 +1,4 @@
-"""Uncertainty of comparisons: means with 95% intervals, paired t-tests, and cycles won.
+"""Uncertainty of comparisons: means with 95% intervals, paired t-tests, tests of equivalence, and cycles won.
 
 A run is one crawl of one part of the pages (a fold) with one seed. Runs that share pages (repeats) are not
 independent, so their intervals say how much the seed matters, not how other pages would behave.
@@ -54,6 +54,47 @@ def paired_test(a: FloatArray, b: FloatArray) -> PairedTest:
     """Test a - b, run by run."""
     difference, p = _paired((a - b)[:, None])
     return PairedTest(float(difference[0]), float(p[0]))
+
+
+@dataclass(frozen=True)
+class EquivalenceTest:
+    """Whether a mean difference lies between two margins: two one-sided paired t-tests (TOST, Schuirmann 1987).
+
+    `p` is the larger p-value of "not above `low`" and "not below `high`"; an infinite margin is not tested. A test
+    that finds no difference shows no equality, since too few runs find none either: hence three outcomes.
+    """
+
+    difference: float
+    p: float
+    low: float
+    high: float
+    p_zero: float  # of the ordinary paired t-test
+
+    @property
+    def within(self) -> bool:
+        """Whether the difference lies between the margins, at 95%."""
+        return self.p < 1 - LEVEL
+
+    @property
+    def apart(self) -> bool:
+        """Whether there is a difference at 95%, on a side that has a margin, and not shown to be within it."""
+        margin = self.low if self.difference < 0 else self.high
+        return self.p_zero < 1 - LEVEL and math.isfinite(margin) and not self.within
+
+
+def equivalence_test(a: FloatArray, b: FloatArray, low: float, high: float) -> EquivalenceTest:
+    """Test low < a - b < high, run by run."""
+    (difference,), (p_zero,) = _paired((a - b)[:, None])
+    larger = max(_one_sided(a - b - low), _one_sided(high - (a - b)))
+    return EquivalenceTest(float(difference), larger, low, high, float(p_zero))
+
+
+def _one_sided(differences: FloatArray) -> float:
+    """The p-value of "the mean is not above 0" by Student's t-test; 0 where the mean is infinite."""
+    if np.isposinf(differences).any():
+        return 0.0 if (~np.isnan(differences)).sum() > 1 else math.nan
+    (mean,), (p,) = _paired(differences[:, None])
+    return float(p / 2 if mean > 0 else 1 - p / 2)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import numpy as np
 
-from recrawl.evaluate.statistics import PairedTest
+from recrawl.evaluate.statistics import EquivalenceTest, PairedTest
 from recrawl.recording.recording import Recording
 from recrawl.recording.summary import plain
 from recrawl.report.layout import Card, Page, Picture, Section, Table
@@ -23,7 +23,10 @@ R = TypeVar("R")
 
 
 def verdict_of(better: int, worse: int, places: int) -> Verdict:
-    """Return the verdict on "better everywhere" from the places where it is significantly better, and worse."""
+    """Return the verdict on "better everywhere" from the places where it is significantly better, and worse.
+
+    So for "alike everywhere", from the places where it is shown to be within its margins, and to be apart.
+    """
     if better == worse == 0:
         return "too small to judge"
     if better == places:
@@ -46,6 +49,12 @@ class Finding:
         known: Verdict = "yes" if sign * test.difference > 0 else "no"
         return cls(question, claim, known if test.significant else "too small to judge", evidence)
 
+    @classmethod
+    def alike(cls, question: str, claim: str, test: EquivalenceTest, evidence: str) -> Finding:
+        """Judge "no difference" by two one-sided tests: yes within the margins, no if there is one, else too small."""
+        verdict = verdict_of(int(test.within), int(test.apart), 1)
+        return cls(question, claim, verdict, f"{evidence}; {margins(test)}: p = {test.p:.2g}")
+
     @property
     def holds(self) -> bool:
         """Whether the claim holds here beyond doubt."""
@@ -54,6 +63,15 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Write the finding for results.json."""
         return {"claim": self.claim, "holds": self.holds, "verdict": self.verdict, "seen": self.evidence}
+
+
+def margins(test: EquivalenceTest) -> str:
+    """Name the margins in words."""
+    if np.isposinf(test.high):
+        return f"at most {-test.low:.3g} below"
+    if np.isneginf(test.low):
+        return f"at most {test.high:.3g} above"
+    return f"within ±{test.high:.3g}" if test.low == -test.high else f"within {test.low:+.3g} to {test.high:+.3g}"
 
 
 def findings_table(group: str, found: Sequence[Finding]) -> Table:

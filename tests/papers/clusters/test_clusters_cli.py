@@ -65,10 +65,13 @@ def test_few_pairs_need_a_larger_t() -> None:
     assert as_normal(2.0, 6) < 1.96 < as_normal(2.0, 1000)
 
 
-def test_what_is_alike_must_not_differ_anywhere() -> None:
-    """No t-value beyond the critical one: yes; all: no; some: in part; none known: too small."""
-    tests = ([1.0, -1.0], [3.0, -3.0], [3.0, 0.0], [float("nan")])
-    assert [alike("q", "c", t).verdict for t in tests] == ["yes", "no", "in part", "too small to judge"]
+def test_what_is_alike_must_be_shown_to_be() -> None:
+    """Small gaps that are sure: yes; large ones: no; some of each: in part; gaps too wide, or none: too small."""
+    small, large, wide = (np.array(gaps) for gaps in ([0.001, -0.001, 0.0], [0.1, 0.11, 0.1], [0.2, -0.2, 0.1]))
+    cases = ([small, small], [large, large], [small, large], [wide, wide], [np.empty(0)])
+    verdicts = [alike("q", "c", gaps).verdict for gaps in cases]
+    assert verdicts == ["yes", "no", "in part", "too small to judge", "too small to judge"]
+    assert alike("q", "c (Fig. 3)", cases[0]).claim == "c (Fig. 3; within 0.01)"
 
 
 def test_every_claim_of_the_paper_is_judged(tmp_path: Path) -> None:

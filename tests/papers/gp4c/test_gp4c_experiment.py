@@ -12,6 +12,7 @@ import pytest
 from recrawl.cli import main
 from recrawl.evaluate.measures.ranking import NDCG, ChangeRate
 from recrawl.evolve.evolution import EvolutionSettings
+from recrawl.papers.gp4c.gp4c_findings import never_behind, tied
 from recrawl.papers.gp4c.gp4c_protocol import Gp4cProtocol, Variant
 from recrawl.papers.gp4c.gp4c_tables import contests, formulas, overall
 from recrawl.papers.gp4c.gp4c_trials import never_before, not_last_time, prepare, run_experiment, windows
@@ -91,6 +92,19 @@ def test_experiment_writes_a_report(web: Path, tmp_path: Path, capsys: pytest.Ca
     assert set(held["evolved"]) == {"basic/changerate", "basic/ndcg", "all/changerate", "all/ndcg"}
     assert main(words) == 2
     assert "--force" in capsys.readouterr().err
+
+
+def test_ties_have_to_be_shown() -> None:
+    """Of 5 folds x 4 cycles: values within 1% are tied, scattered ones tell nothing, sure 5% are no tie."""
+    level = np.linspace(0.5, 0.6, 5)[:, None] * np.ones(4)
+    scatter = np.array([1.05, 0.95, 1.04, 0.97, 1.0])[:, None] * np.ones(4)
+    others = {"tied": level * 1.001, "unknown": level * scatter, "apart": level * 1.05}
+    verdicts = {name: tied("c", level, {name: other}).verdict for name, other in others.items()}
+    assert verdicts == {"tied": "yes", "unknown": "too small to judge", "apart": "no"}
+    behind = {name: never_behind("c", level, [level, other]).verdict for name, other in others.items()}
+    assert behind == {"tied": "yes", "unknown": "too small to judge", "apart": "no"}
+    assert never_behind("c", level, [level * 0.9]).verdict == "yes"
+    assert never_behind("c", level[:, :0], [level[:, :0]]).verdict == "too small to judge"
 
 
 def test_quick_is_quick(web: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[imp
 from recrawl.cli import main
 from recrawl.errors import InputError
 from recrawl.features.one_thread import one_thread
-from recrawl.papers.outlinks.outlinks_findings import counted
+from recrawl.papers.outlinks.outlinks_findings import compared, counted
 from recrawl.papers.outlinks.outlinks_protocol import OutlinksProtocol, prepare
 from recrawl.papers.outlinks.outlinks_statistics import statistics
 from recrawl.papers.outlinks.outlinks_training import class_scores, r_squared
@@ -40,6 +40,17 @@ def test_features_are_counted_among_the_most_important() -> None:
     verdicts = [counted("q", "c", hits, 2, ["a", "b"]).verdict for hits in (2, 1, 0)]
     assert verdicts == ["yes", "in part", "no"]
     assert counted("q", "c", 0, 2, []).verdict == "too small to judge"
+
+
+def test_not_worse_has_to_be_shown() -> None:
+    """Draws that agree to .002 are not worse by .01; draws that scatter tell nothing; sure losses are a no."""
+    cases = (
+        ([0.70, 0.71, 0.72], [0.701, 0.712, 0.719]),
+        ([0.7, 0.6, 0.8], [0.6, 0.7, 0.81]),
+        ([0.5, 0.51], [0.7, 0.712]),
+    )
+    verdicts = [compared("q", "c", first, second, near=0.01).verdict for first, second in cases]
+    assert verdicts == ["yes", "too small to judge", "no"]
 
 
 def test_scores_by_hand() -> None:

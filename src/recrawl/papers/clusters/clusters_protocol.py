@@ -67,6 +67,8 @@ class ClustersProtocol:
                 f"{recording.name} has no table of terms, which queries are drawn from and answered by; "
                 "--parts units,features,cold leaves the search out"
             )
+        if set(self.parts) & {"features", "policies", "cold"} and not len(recording.change_day):
+            raise InputError(f"no page of {recording.name} changes: only --parts counts,units can be run")
         for plan in (self.plan(cycle, budget) for cycle in self.cycles for budget in self.budgets):
             plan.cycles(recording)
             plan.visits(recording)

@@ -243,16 +243,21 @@ def two_sample_t(a: FloatArray, b: FloatArray) -> float:
     return gap / error if error > 0 else (0.0 if gap == 0 else math.copysign(math.inf, gap))
 
 
+def gaps_of(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return the mean difference of every column without NaN; columns without a value are left out."""
+    there = ~np.isnan(a - b)
+    count = there.sum(axis=0)
+    kept = count > 0
+    return np.asarray(np.where(there, a - b, 0.0).sum(axis=0)[kept] / count[kept])
+
+
 def paired_t(a: FloatArray, b: FloatArray) -> float:
     """Return t of the differences by column (cycles x queries: by query), each the mean over its rows.
 
     Values of one query in many cycles are correlated, and both policies answer the same queries, so the paired test has
     more power than the test of two samples.
     """
-    there = ~np.isnan(a - b)
-    count = there.sum(axis=0)
-    kept = count > 0
-    gaps = np.where(there, a - b, 0.0).sum(axis=0)[kept] / count[kept]
+    gaps = gaps_of(a, b)
     if len(gaps) < 2:
         return math.nan
     error = float(gaps.std(ddof=1)) / math.sqrt(len(gaps))

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from recrawl.columns import FloatArray
-from recrawl.evaluate.statistics import paired_test
+from recrawl.evaluate.statistics import equivalence_test, paired_test
 from recrawl.focus.strategy import BEST_FIRST
-from recrawl.papers.base import Finding
+from recrawl.papers.base import Finding, verdict_of
 from recrawl.papers.focus.focus_protocol import TopicResult
 
+CLOSE = 0.05  # of Best-First's cohesiveness: nearer is very close
 MORE, WHERE_TO = "Do evolved strategies find more?", "Where do they look?"
 
 
@@ -19,7 +20,7 @@ def findings(result: TopicResult) -> list[Finding]:
     """Check the paper's findings on one topic; what a run or a graph is too small for is not judged."""
     found = [] if result.cross else [_community(result), _other_scores(result)]
     found += [_harvest(result, size) for size in range(len(result.sizes))]
-    found += [_cohesion(result, kind, size) for kind in ("community", "overall") for size in (0, -1)]
+    found += [_cohesion(result, kind, size) for kind in ("community", "overall") for size in range(len(result.sizes))]
     found += [_growth(result, kind) for kind in ("community", "overall")]
     found += [_nearer(result, "mean"), _nearer(result, "maximum")]
     if len(result.evolutions) > 1:
@@ -62,9 +63,17 @@ def _cohesion(result: TopicResult, kind: str, size: int) -> Finding:
     mine, other = _pooled(result, f"{kind} cohesiveness", size)
     test = paired_test(mine, other)
     figure = {"community": "5", "overall": "6"} if not result.cross else {"community": "7", "overall": "8"}
-    claim = f"{_who(result)} have a higher {kind} cohesiveness at {result.sizes[size]:,} pages (Fig {figure[kind]})"
+    at = f"at {result.sizes[size]:,} pages (Fig {figure[kind]}"
     seen = f"{mine.mean():.2f} against {other.mean():.2f} links into the community (p = {test.p:.2g})"
-    return _guard(result, Finding.tested(WHERE_TO, claim, test, seen), size)
+    if size == len(result.sizes) - 1 and not result.cross:
+        margin = CLOSE * float(other.mean())
+        claim = (
+            f"the {kind} cohesiveness of {_who(result)} is very close to Best-First's {at}; here within {CLOSE:.0%})"
+        )
+        found = Finding.alike(WHERE_TO, claim, equivalence_test(mine, other, -margin, margin), seen)
+    else:
+        found = Finding.tested(WHERE_TO, f"{_who(result)} have a higher {kind} cohesiveness {at})", test, seen)
+    return _guard(result, found, size)
 
 
 def _growth(result: TopicResult, kind: str) -> Finding:
@@ -84,14 +93,14 @@ def _growth(result: TopicResult, kind: str) -> Finding:
 def across(first: TopicResult, other: TopicResult) -> Finding:
     """Fig 4 beside Fig 3: all strategies find more of the second, popular topic than of the first, sparse one."""
     claim = f"all strategies have a higher harvest on {other.name} than on {first.name} at the first length (Figs 3, 4)"
-    seen, won = [], 0
+    seen, won, lost = [], 0, 0
     for which in (1, 0):
         mine, theirs = _pooled(first, "harvest", 0)[which], _pooled(other, "harvest", 0)[which]
         test = paired_test(theirs, mine)
-        won += test.significant and test.difference > 0
+        won, lost = won + (test.significant and test.difference > 0), lost + (test.significant and test.difference < 0)
         name = BEST_FIRST.name if which else "the best evolved"
         seen.append(f"{name} {theirs.mean():.3f} against {mine.mean():.3f} (p = {test.p:.2g})")
-    finding = Finding(MORE, claim, "yes" if won == 2 else "in part" if won else "no", "; ".join(seen))
+    finding = Finding(MORE, claim, verdict_of(won, lost, 2), "; ".join(seen))
     small = first.too_small() or other.too_small() or first.too_long(0) or other.too_long(0)
     return replace(finding, verdict="too small to judge") if small else finding
 

@@ -137,6 +137,8 @@ def prepare(recording: Recording, protocol: Gp4cProtocol) -> tuple[Recording, Da
     whole = recording.window(recording.start, min(recording.start + days, recording.end)).fixed()
     if not len(whole):
         raise InputError(f"no page of {recording.name} lives through all {sum(protocol.cycles)} cycles")
+    if not len(whole.change_day):
+        raise InputError(f"no page of {recording.name} changes in the {days:g} days: there is nothing to schedule")
     if not protocol.errors:
         return whole, DataOverview.of(whole)
     kept, share = with_errors(whole, protocol.plan, protocol.errors)

@@ -190,6 +190,7 @@ def _importances(sheet: Sheet, found: dict[str, Importances]) -> Figure:
         axis.set_yticks(range(len(features)), [f"{name} ({kind})" for name, kind, _ in features], fontsize=7)
         axis.set_xlabel(f"fall of {found[where].score}")
         sheet.values(axis, "x")
+        axis.locator_params(axis="x", nbins=5)  # small falls have long labels
     return figure
 
 

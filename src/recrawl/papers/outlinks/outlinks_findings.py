@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recrawl.evaluate.statistics import paired_test
+from recrawl.evaluate.statistics import equivalence_test, paired_test
 from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.outlinks.outlinks_models import Scores
 from recrawl.papers.outlinks.outlinks_patterns import patterns
@@ -60,14 +60,14 @@ def positives(experiment: OutlinksExperiment, where: str) -> int:
 def compared(
     question: str, claim: str, first: Sequence[float], second: Sequence[float], *, near: float = 0.0
 ) -> Finding:
-    """Judge first > second by a paired t-test over the repetitions; with `near`, first not below second by more."""
+    """Judge first > second by a paired t-test over the repetitions; with `near`, first not below second - `near`."""
     a, b = np.array(first, dtype=np.float64), np.array(second, dtype=np.float64)
     if not len(a) or len(a) != len(b) or np.isnan(a).all() or np.isnan(b).all():
         return Finding(question, claim, SMALL)
     test = paired_test(a, b)
     evidence = f"{np.nanmean(a):.3f} against {np.nanmean(b):.3f}, p = {test.p:.2g}, {len(a)} draws"
-    if near and (abs(test.difference) <= near or test.difference > 0):
-        return Finding(question, claim, "yes", evidence)
+    if near:
+        return Finding.alike(question, claim, equivalence_test(a, b, -near, math.inf), f"{evidence}")
     if math.isnan(test.p) or not test.significant:
         return Finding(question, claim, SMALL, evidence)
     return Finding(question, claim, "yes" if test.difference > 0 else "no", evidence)
@@ -114,8 +114,9 @@ def _history(experiment: OutlinksExperiment, where: str) -> list[Finding]:
         if gain.mean() <= NEAR:
             found.append(Finding(HISTORY, claim, SMALL, f"all history brings {gain.mean():+.3f}"))
         else:
-            word: Verdict = "yes" if early.mean() >= 0.5 * gain.mean() else "no"
-            found.append(Finding(HISTORY, claim, word, f"{early.mean():+.3f} of {gain.mean():+.3f}"))
+            test = paired_test(early, 0.5 * gain)
+            seen = f"{early.mean():+.3f} of {gain.mean():+.3f}, against half of it p = {test.p:.2g}"
+            found.append(Finding.tested(HISTORY, claim, test, seen))
     return [*found, _importance(experiment, where)]
 
 
@@ -194,10 +195,10 @@ def _targets(experiment: OutlinksExperiment, where: str) -> list[Finding]:
             compared(RANKING, "NNL-Av has a higher rho with NNL than NGBoost (Fig 14)", average["NNL"], natural["NNL"]),
         ]
     if where == "external":
-        gap = np.array(held["CCR"]["area"]) - np.array(held["random"]["area"])
-        near: Verdict = "yes" if abs(float(np.nanmean(gap))) <= CLOSE else "no"
+        areas = [np.array(held[name]["area"], dtype=np.float64) for name in ("CCR", "random")]
+        near = equivalence_test(areas[0], areas[1], -CLOSE, CLOSE)
         claim = "by area CCR is close to a random ranking (Fig 15b)"
-        found.append(Finding(RANKING, claim, near, f"{np.nanmean(gap):+.3f}"))
+        found.append(Finding.alike(RANKING, claim, near, f"{near.difference:+.3f}, p = {near.p_zero:.2g}"))
     return found
 
 

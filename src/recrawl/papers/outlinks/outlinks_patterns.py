@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recrawl.evaluate.statistics import paired_test
+from recrawl.evaluate.statistics import mean_of, paired_test
 from recrawl.papers.base import Finding, Verdict
 from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.report.layout import Table
@@ -55,7 +55,9 @@ def patterns(experiment: OutlinksExperiment, where: str) -> list[Finding]:
     if len(ratio):
         claim = "the number of new links has a heavy tail: its deviation is several times its mean (Table 2, Fig 5)"
         found.append(_so(claim, float(ratio.min()) > 2, f"{ratio.min():.1f} to {ratio.max():.1f} times"))
-    return found
+    if statistics.gaining[at].any():
+        return found
+    return [Finding(f.question, f.claim, "too small to judge", f"no page gains an {where} link") for f in found]
 
 
 def general(experiment: OutlinksExperiment) -> list[Finding]:
@@ -72,12 +74,12 @@ def general(experiment: OutlinksExperiment) -> list[Finding]:
     if last in accuracy["internal"]:
         inside, outside = accuracy["internal"][last], accuracy["external"][last]
         test = paired_test(inside, outside)
-        seen = f"balanced accuracy {np.nanmean(inside):.3f} and {np.nanmean(outside):.3f}, p = {test.p:.2g}"
+        seen = f"balanced accuracy {mean_of(inside):.3f} and {mean_of(outside):.3f}, p = {test.p:.2g}"
         found.append(Finding.tested(PATTERN, "external links are harder to predict (Figs 12, 14)", test, seen))
         if "history 0" in accuracy["internal"]:
             inside, outside = inside - accuracy["internal"]["history 0"], outside - accuracy["external"]["history 0"]
             test = paired_test(outside, inside)
-            seen = f"history adds {np.nanmean(outside):.3f} for external, {np.nanmean(inside):.3f} for internal links"
+            seen = f"history adds {mean_of(outside):.3f} for external, {mean_of(inside):.3f} for internal links"
             claim = "history matters more for external links (Fig 12)"
             found.append(Finding.tested(PATTERN, claim, test, f"{seen}, p = {test.p:.2g}"))
     return [*found, *_together(experiment)]

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from recrawl.columns import FloatArray, PageIds
+from recrawl.errors import InputError
 from recrawl.evaluate.parallel import SentRecording
 from recrawl.evaluate.related_pieces import related_on
 from recrawl.evaluate.work_engine import LOCAL, Engine, Shared, open_engine
@@ -75,6 +76,8 @@ def run_experiment(
         with one_thread():
             advance(0, len(pieces), "vectors and related pages")
             ground = prepare(recording, protocol, related if opened is None else partial(related_on, opened))
+            if not ground.crawls.new.any():
+                raise InputError(f"no new link is recorded in the {protocol.weeks} weeks: there is nothing to predict")
             fixed = ground.crawls.recording
             made = OutlinksExperiment(
                 recording.name,
