@@ -15,8 +15,11 @@ from recrawl.live.directory import CrawlDirectory
 from recrawl.recording.recording import Recording
 from recrawl.simulate.replay import ReplayServer
 from support import live_crawls as living
+from support.memory_disk import use_memory_disk
 from support.postgres_server import LocalServer, local_server
 from support.small_recordings import random_tables
+
+use_memory_disk()
 
 # The first example of a test may have to compile its kernels, so no example has a deadline. Where a change waits for
 # the answer the examples are the same each time; who has time asks for many more: HYPOTHESIS_PROFILE=long make test.

@@ -14,6 +14,8 @@ from typing import Any
 
 import psycopg
 
+from support.memory_disk import fast_folder
+
 DEBIAN = Path("/usr/lib/postgresql/15/bin")
 NOBODY = 65534
 OPTIONS = "-c fsync=on -c max_connections=60 -c shared_buffers=64MB -c log_min_messages=fatal"
@@ -98,7 +100,7 @@ def _let_read(path: Path) -> None:
 @contextmanager
 def local_server(programs: Path | None = None) -> Iterator[LocalServer]:
     """Run a server for as long as this lasts; its folder is gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="pg", dir=fast_folder("/tmp")))
     server = LocalServer(folder, programs or packaged())
     try:
         server.start()
