@@ -45,6 +45,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "the paper says" in shown
     assert "The classifier reads all words (--vocabulary all); the 2 best strategies" in shown
     results = json.loads((out / "results.json").read_text())
+    assert results["paper"]["table1"]["COMM_out"] == 0.312661
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
     assert len(topic["findings"]) == 15
