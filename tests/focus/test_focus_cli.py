@@ -143,6 +143,7 @@ def test_crawls_beyond_reach_are_said_and_not_judged(capsys: pytest.CaptureFixtu
         ["experiment", "focus", "no/such/folder"],
         ["experiment", "focus", "no/such/folder", *TOPIC],
         ["experiment", "focus", *WEB, *TOPIC, "--runs", "0"],
+        ["experiment", "focus", *WEB, *TOPIC, "--quick", "--mutation", "2"],
     ],
     ids=" ".join,
 )
