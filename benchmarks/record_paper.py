@@ -91,7 +91,8 @@ def focus(found: dict[str, Any]) -> list[Block]:
         ]
         blocks += [table(["harvest", *heads], rows), *_weights(topic["evolved"]), findings(topic["findings"])]
         blocks += [{"list": topic["notes"]}] if topic["notes"] else []
-    return blocks
+    between = [{"text": "One topic beside another:"}, findings(found["findings"])]
+    return [*blocks, *(between if found["findings"] else [])]
 
 
 def _weights(evolved: list[dict[str, Any]]) -> list[Block]:
