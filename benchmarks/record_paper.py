@@ -91,7 +91,8 @@ def focus(found: dict[str, Any]) -> list[Block]:
         ]
         blocks += [table(["harvest", *heads], rows), *_weights(topic["evolved"]), findings(topic["findings"])]
         blocks += [{"list": topic["notes"]}] if topic["notes"] else []
-    return blocks
+    between = [{"text": "One topic beside another:"}, findings(found["findings"])]
+    return [*blocks, *(between if found["findings"] else [])]
 
 
 def _weights(evolved: list[dict[str, Any]]) -> list[Block]:
@@ -115,10 +116,11 @@ def clusters(found: dict[str, Any]) -> list[Block]:
     blocks: list[Block] = []
     for measure, key in (("ChangeRatio", "change"), ("freshness@10", "fresh"), ("MAP@10", "precision")):
         rows = [[p, *(with_width(runs[(*place, p)], measure, key) for place in places)] for p in policies]
-        blocks.append(table([measure, *heads], rows))
-    blocks.append({"text": f"After ±: 95% interval over the {found['protocol']['intervals over']}."})
+        blocks += [table([measure, *heads], rows)] if rows else []
+    if blocks:
+        blocks.append({"text": f"After ±: 95% interval over the {found['protocol']['intervals over']}."})
     tables = [*_units(found), *_feature_sets(found), *_t_values(found), *_newborn(found)]
-    return [*blocks, *tables, findings(found["findings"])]
+    return [*blocks, *tables, *([findings(found["findings"])] if found["findings"] else [])]
 
 
 def with_width(run: dict[str, Any], measure: str, key: str) -> str:

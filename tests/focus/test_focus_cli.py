@@ -45,6 +45,7 @@ def test_experiment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "the paper says" in shown
     assert "The classifier reads all words (--vocabulary all); the 2 best strategies" in shown
     results = json.loads((out / "results.json").read_text())
+    assert results["paper"]["table1"]["COMM_out"] == 0.312661
     [topic] = results["topics"]
     assert topic["pages"] == [150, 300, 450]
     assert len(topic["findings"]) == 15
@@ -142,6 +143,7 @@ def test_crawls_beyond_reach_are_said_and_not_judged(capsys: pytest.CaptureFixtu
         ["experiment", "focus", "no/such/folder"],
         ["experiment", "focus", "no/such/folder", *TOPIC],
         ["experiment", "focus", *WEB, *TOPIC, "--runs", "0"],
+        ["experiment", "focus", *WEB, *TOPIC, "--quick", "--mutation", "2"],
     ],
     ids=" ".join,
 )

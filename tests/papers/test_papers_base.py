@@ -12,9 +12,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from recrawl.evaluate.statistics import equivalence_test, paired_test
-from recrawl.papers.base import Figures, Finding, PaperReport, findings_table
+from recrawl.papers.base import Figures, Finding, PaperReport, domains_of, findings_table
+from recrawl.recording.recording import Recording
 from recrawl.report.layout import Section, Table
 from recrawl.report.style import Plot, Sheet
+from support.small_recordings import tables
 
 ONES = np.ones(8)
 NOISE = np.array([0.1, -0.1] * 4)
@@ -97,3 +99,15 @@ def test_files_of_a_report() -> None:
     assert "What of the paper holds" in page
     assert page.count("<svg") == 2  # one figure, for wide and for narrow screens
     assert [len(table.rows) for table in TinyReport([1.0]).tables()] == [1, 1]
+
+
+def test_pages_of_small_domains_are_counted_together() -> None:
+    """Of 23 domains with 1 to 23 pages the 20 largest are listed, and the 1 + 2 + 3 pages of the others add up."""
+    names = [f"site.{chr(97 + at)}{chr(97 + at)}" for at in range(23)]
+    site = np.repeat(np.arange(23), np.arange(1, 24))
+    pages = tables(1.0, [[]] * len(site), site=site.tolist())
+    pages["sites"] = {"site_id": np.arange(23), "repo": np.array(names, dtype=object), "days": np.full(23, 1.0)}
+    found = domains_of(Recording.from_arrays(pages))
+    assert next(iter(found.items())) == (".ww", 23)
+    assert found["3 others"] == 6
+    assert (len(found), sum(found.values())) == (21, len(site))

@@ -93,13 +93,14 @@ def run(args: argparse.Namespace) -> None:
 def _plan(args: argparse.Namespace) -> FocusPlan:
     from recrawl.papers.focus.focus_protocol import FocusPlan
 
+    settings = settings_of(args)  # what cannot be is refused though --quick has sizes of its own
     if args.quick:
         quick = FocusPlan.quick(args.seed)
         quick = replace(quick, pages=args.pages or quick.pages, options=not args.no_options, levels=args.levels)
         quick = replace(quick, best=min(args.best, quick.best), vocabulary=args.vocabulary)
         return replace(quick, evolutions=args.evolutions, each=args.evolve_on == "each")
     return FocusPlan(
-        args.pages, args.seed_sets, args.runs, settings_of(args), options=not args.no_options, seed=args.seed,
+        args.pages, args.seed_sets, args.runs, settings, options=not args.no_options, seed=args.seed,
         levels=args.levels, evolutions=args.evolutions, each=args.evolve_on == "each", best=args.best,
         vocabulary=args.vocabulary,
     )  # fmt: skip

@@ -158,11 +158,16 @@ DOMAINS = 20  # that are listed
 
 
 def domains_of(recording: Recording) -> dict[str, int]:
-    """Return the pages of each top-level domain, the largest first; of each site where names have no domain."""
+    """Return the pages of each top-level domain, the largest first; of each site where names have no domain.
+
+    Those beyond the first DOMAINS are one entry, so that shares are of all pages.
+    """
     hosts = [name.rsplit("//", 1)[-1].split("/")[0].lower() for name in recording.site_names]
     named = all("." in host for host in hosts)
     labels = [f".{host.rsplit('.', 1)[-1]}" for host in hosts] if named else list(recording.site_names)
     counts: dict[str, int] = {}
     for label, pages in zip(labels, np.bincount(recording.site, minlength=len(labels)).tolist(), strict=True):
         counts[label] = counts.get(label, 0) + pages
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:DOMAINS])
+    order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    rest = sum(pages for _, pages in order[DOMAINS:])
+    return dict(order[:DOMAINS]) | ({f"{len(order) - DOMAINS} others": rest} if rest else {})

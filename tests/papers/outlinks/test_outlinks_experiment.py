@@ -112,6 +112,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "of related pages is over the weeks before the predicted one." in told
     assert "LBLA is not worse than all features for NNL" in told
     held = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert held["paper"]["table3"]["internal"][0] == [300, 2]
     assert set(held["rankings"]) == {"internal", "external"}
     assert held["history"]["internal"]["history 8"]["recall"] is not None
     assert {"ranks": "trust", "related_rate": "past", "trusted_sites": []}.items() <= held["protocol"].items()

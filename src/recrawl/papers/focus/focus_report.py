@@ -162,7 +162,8 @@ class FocusReport(PaperReport[Sequence[TopicResult]]):
         """Everything measured."""
         topics = [_topic_json(result) for result in self.results]
         between = [finding.to_dict() for finding in self._between()]
-        return {"experiment": "focus", "command": command, "topics": topics, "findings": between}
+        paper = {"table1": dict(PUBLISHED.parts[0])}
+        return {"experiment": "focus", "command": command, "paper": paper, "topics": topics, "findings": between}
 
 
 def _remarks(result: TopicResult) -> list[str]:

@@ -146,6 +146,7 @@ def _choices(experiment: Gp4cExperiment) -> list[Finding]:
         apart, folds = stability(experiment, variant, measure)
         claim = f"test results are within 1% of training and validation, folds within 3% ({measure.spec})"
         verdict: Verdict = "yes" if apart < 1 and folds < 3 else "in part" if apart < 1 or folds < 3 else "no"
+        verdict = "too small to judge" if math.isnan(apart) else verdict
         found.append(Finding(CHOICE, claim, verdict, f"at most {apart:.1f}% apart; folds at most {folds:.1f}%"))
     return found
 
@@ -177,7 +178,9 @@ def stability(experiment: Gp4cExperiment, variant: Variant, measure: Measure) ->
     chosen = experiment.chosen(variant)
     known = np.array([[c.train, c.validation] for c in chosen])
     apart = np.abs(test[:, None] / np.where(known > 0, known, np.nan) - 1)
-    return 100 * float(np.nanmax(apart)), 100 * float(test.max() / max(test.min(), 1e-12) - 1)
+    known_apart = apart[~np.isnan(apart)]  # NaN where nothing was found in training or validation
+    most = float(known_apart.max()) if len(known_apart) else math.nan
+    return 100 * most, 100 * float(test.max() / max(test.min(), 1e-12) - 1)
 
 
 def _by_cycle(experiment: Gp4cExperiment) -> list[Finding]:

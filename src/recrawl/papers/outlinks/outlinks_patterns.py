@@ -10,6 +10,7 @@ import numpy as np
 
 from recrawl.evaluate.statistics import mean_of, paired_test
 from recrawl.papers.base import Finding, Verdict
+from recrawl.papers.outlinks.outlinks_published import CORRELATIONS
 from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.report.layout import Table
 
@@ -17,14 +18,6 @@ PATTERN, NETWORK = "What are new links like?", "What goes together?"
 NONE_IN_A_WEEK = {"internal": "68 to 75%", "external": "91 to 94%"}  # of the paper's pages
 NEVER = {"internal": "just under half", "external": "nearly all"}
 TOGETHER = 0.3  # Spearman's rho from which two features go together
-PAPER_RHO = {
-    ("text size", "content size"): 0.67,
-    ("content size", "internal outlinks"): 0.63,
-    ("PageRank", "TrustRank"): 0.79,
-    ("PageRank", "internal inlinks"): 0.64,
-    ("TrustRank", "internal inlinks"): 0.57,
-    ("text quality", "related: text quality"): 0.79,
-}  # Fig 8
 
 
 def patterns(experiment: OutlinksExperiment, where: str) -> list[Finding]:
@@ -118,7 +111,7 @@ def _together(experiment: OutlinksExperiment) -> list[Finding]:
 def correlations_table(experiment: OutlinksExperiment) -> Table:
     """The correlations of Fig 8 that the paper names, beside ours."""
     rows = []
-    for (one, other), paper in PAPER_RHO.items():
+    for (one, other), paper in CORRELATIONS.items():
         ours = _rho(experiment, one, other)
         rows.append([f"{one}, {other}", "–" if np.isnan(ours) else f"{ours:.2f}", f"{paper:.2f}"])
     note = "Spearman's rho of static features at the crawl before the predicted week; all others are in results.json."

@@ -62,7 +62,7 @@ class OutlinksProtocol:
             or self.rows < 40
             or self.neighbours < 1
         ):
-            raise InputError("take at least 2 weeks, 1 repeat, 2 folds, 40 rows and 1 neighbour")
+            raise InputError("take at least 2 weeks, 1 repeat, 0 trees (0: tuned), 2 folds, 40 rows and 1 neighbour")
         if not self.histories or min(self.histories) < 0 or max(self.histories) > MAX_HISTORY:
             raise InputError(f"histories are 0 to {MAX_HISTORY} weeks")
 

@@ -13,18 +13,12 @@ from recrawl.papers.outlinks.outlinks_figures import PLOTS
 from recrawl.papers.outlinks.outlinks_findings import findings
 from recrawl.papers.outlinks.outlinks_models import Scores
 from recrawl.papers.outlinks.outlinks_patterns import correlations_table, general
+from recrawl.papers.outlinks.outlinks_published import HISTORY, RANKINGS, STATIC, TABLE_2, TABLE_3, published
 from recrawl.papers.outlinks.outlinks_run import OutlinksExperiment
 from recrawl.report.layout import Section, Table
 from recrawl.report.style import Plot
 
 TARGETS = ("LCR", "NL", "NNL")
-
-
-PAPER_TABLE2 = (  # mean and deviation of all, internal and external new links, by week
-    "3.1 ± 14.4; 2.7 ± 13.5; 0.4 ± 3.7", "3.2 ± 14.5; 2.8 ± 13.7; 0.4 ± 3.4", "3.4 ± 15.2; 3.0 ± 14.1; 0.5 ± 3.9",
-    "2.6 ± 13.3; 2.2 ± 12.6; 0.3 ± 3.1", "2.9 ± 15.3; 2.5 ± 14.5; 0.4 ± 3.5", "3.5 ± 15.3; 3.0 ± 14.2; 0.5 ± 4.0",
-    "2.6 ± 13.0; 2.3 ± 12.4; 0.3 ± 2.9", "3.0 ± 16.8; 2.6 ± 16.0; 0.4 ± 3.2", "3.1 ± 15.2; 2.7 ± 14.6; 0.4 ± 3.1",
-)  # fmt: skip
 
 
 def table2(experiment: OutlinksExperiment) -> Table:
@@ -36,7 +30,7 @@ def table2(experiment: OutlinksExperiment) -> Table:
             *(f"{value[sort, week]:.3f}" for sort in range(3) for value in (statistics.mean, statistics.deviation)),
         ]
         + [f"{statistics.gaining[at, week]:.2%}" for at in range(2)]
-        + [PAPER_TABLE2[week] if week < len(PAPER_TABLE2) else ""]
+        + [TABLE_2[week] if week < len(TABLE_2) else ""]
         for week in range(statistics.mean.shape[1])
     ]
     heads = [
@@ -48,18 +42,6 @@ def table2(experiment: OutlinksExperiment) -> Table:
         f"{statistics.pages:,} pages; {statistics.external_share:.0%} of the new links are external. The paper's "
         "columns are all, internal and external links; of its links 14.7% are external.",
     )
-
-
-PAPER_STATIC = {
-    ("internal", "SP"): "R2 about .5", ("internal", "SPsem"): "R2 .65, MAE .14", ("internal", "SP+SN"): "R2 about .65",
-    ("external", "SPsem+SN"): "R2 .45", ("external", "always 0"): "R2 -.14, MAE .08, MedAE 0",
-}  # fmt: skip
-PAPER_HISTORY = {("internal", "history 1"): "accuracy .84 and higher"}
-PAPER_RHO = {("external", "LCR-ET"): "LCR .79", ("external", "LCR-ET LBLA"): "LCR .82"}
-PAPER_TABLE3 = {
-    "internal": ((300, 2), (500, 2), (400, 2), (500, 2), (500, 2), (300, 2), (400, 2), (500, 2), (400, 2)),
-    "external": ((300, 10), (300, 10), (400, 10), (200, 10), (300, 10), (400, 10), (500, 10), (400, 10), (500, 10)),
-}
 
 
 def scores_table(title: str, scores: list[Scores], paper: Mapping[tuple[str, str], str]) -> Table:
@@ -92,7 +74,7 @@ def table3(experiment: OutlinksExperiment) -> Table:
         for score in experiment.history[where][:-1]:
             history = int(score.name.split()[-1])
             tuned = score.options.get("extratrees", [])
-            paper = PAPER_TABLE3[where][history] if history < len(PAPER_TABLE3[where]) else ("", "")
+            paper = TABLE_3[where][history] if history < len(TABLE_3[where]) else ("", "")
             cells = [", ".join(str(getattr(options, name)) for options in tuned) for name in ("trees", "leaf")]
             rows.append([where, str(history), cells[0], str(paper[0]), cells[1], str(paper[1])])
     heads = ("links", "history", "trees", "the paper", "fewest samples on a leaf", "the paper")
@@ -138,7 +120,7 @@ def rankings_table(experiment: OutlinksExperiment, where: str) -> Table:
     ranked[own_history, 0] = -np.inf  # they hold a part of the link change rate itself
     best = frozenset((int(np.argmax(ranked[:, c])), c + 1) for c in range(5))
     rows = [
-        [r.name, *(_cell(value) for value in row), PAPER_RHO.get((where, r.name), "")]
+        [r.name, *(_cell(value) for value in row), RANKINGS.get((where, r.name), "")]
         for r, row in zip(rankings, values, strict=True)
     ]
     note = (
@@ -197,6 +179,7 @@ def results(experiment: OutlinksExperiment, command: str) -> dict[str, Any]:
             }
             for where, held_rankings in experiment.rankings.items()
         },
+        "paper": published(),
         "findings": _verdicts(experiment),
     }
 
@@ -226,8 +209,8 @@ class OutlinksReport(PaperReport[OutlinksExperiment]):
     def sections(self, figures: Figures) -> list[Section]:
         """Tables 2 and 3, and Figs 2 to 15."""
         results = self.results
-        static = [scores_table(where, results.static[where], PAPER_STATIC) for where in WHERE]
-        history = [scores_table(where, results.history[where], PAPER_HISTORY) for where in WHERE]
+        static = [scores_table(where, results.static[where], STATIC) for where in WHERE]
+        history = [scores_table(where, results.history[where], HISTORY) for where in WHERE]
         ranked = [rankings_table(results, where) for where in WHERE]
         first = figures("figure2", "figure3", "figure4", "figure5", "figure6")
         return [
