@@ -16,12 +16,11 @@ demo: $(STAMP)
 # cores: a fifth of the time tests wait, for other processes, for servers on loopback, for the disk. One thread each:
 # threads of OpenMP that wait for each other on busy cores cost a hundred times what they compute. Bytecode is written,
 # whatever the environment says: otherwise each of the processes that tests start compiles all modules. Types are
-# checked beside the tests, without Python's search for garbage: there is next to none, and it took a quarter of the time.
+# checked beside the tests.
 WORKERS ?= 3
 TYPES := $(VENV)/mypy.txt
-MYPY := $(BIN)/python -c "import gc; gc.disable(); gc.enable = lambda: None; from mypy.__main__ import console_entry as check; check()"
 test: style
-	@$(MYPY) > $(TYPES) 2>&1 & types=$$!; \
+	@$(BIN)/mypy > $(TYPES) 2>&1 & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types; types=$$?; cat $(TYPES); exit $$((tests || types))
 
@@ -30,7 +29,7 @@ style: $(STAMP)
 	$(BIN)/ruff format --check .
 
 lint: style
-	$(MYPY)
+	$(BIN)/mypy
 
 bench: $(BENCH_STAMP)
 	$(BIN)/python -m benchmarks

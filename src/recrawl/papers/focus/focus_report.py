@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from recrawl.columns import FloatArray
 from recrawl.evaluate.statistics import interval
-from recrawl.focus.strategy import BEST_FIRST
+from recrawl.focus.strategy import BEST_FIRST, PUBLISHED
 from recrawl.focus.strategy import to_json as strategy_json
 from recrawl.papers.base import Figures, Finding, PaperReport
 from recrawl.papers.focus.focus_findings import across, findings
