@@ -36,7 +36,7 @@ GROWN = {  # every column with a row per page, and what a row holds of a page th
 }
 
 MOST_FAILS = 6  # in a row, that are told apart
-# By visits in a row that failed: cycles until the next. A page that is not there is asked three times before it is gone.
+# By visits in a row that failed: cycles until the next. A page that is not there is asked three times, then gone.
 PAUSE = np.array([1, 1, 1, 4, 8, 16, 32], dtype=np.int32)
 
 _CHANGED, _FIRST, _GONE, _FAILED = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE, Outcome.FAILED))

@@ -17,9 +17,9 @@ CYCLES = 16
 
 
 def visit(memory: Memory, outcome: Outcome) -> None:
-    one = np.zeros(1, dtype=np.int64)
-    columns = {"new_internal": one, "new_external": one, "change_size": np.zeros(1), "discovered": no_pages()}
-    memory.record(Visits(pages=one, at=np.zeros(1), outcome=np.array([outcome], dtype=np.uint8), **columns))
+    none = np.zeros(1, dtype=np.int64)
+    found = np.array([outcome], dtype=np.uint8)
+    memory.record(Visits(none, np.zeros(1), found, none, none, np.zeros(1), no_pages()))
 
 
 def test_a_page_that_fails_is_eligible_after_four_cycles_then_eight_and_so_on() -> None:

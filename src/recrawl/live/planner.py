@@ -24,8 +24,9 @@ import numpy as np
 from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.columns import PageIds
 from recrawl.errors import InputError
+from recrawl.live.crawl_views import Amount
 from recrawl.live.dry_run import DryVisit, Picking, dry_run, scores_of
-from recrawl.live.facade import Amount, Crawl
+from recrawl.live.facade import Crawl
 from recrawl.live.forecast import Forecast, forecast
 from recrawl.live.judge import validators_of
 from recrawl.live.open_crawl import OpenCrawl, resting
