@@ -236,4 +236,4 @@ def test_numbers_that_no_crawl_has_are_refused(crawl: Crawl) -> None:
     with pytest.raises(InputError, match="take 0 for all"):
         crawl.pages(limit=1 << 70)
     with pytest.raises(InputError, match="keep at least 1"):
-        crawl.prune(versions=0)
+        crawl.prune(versions=-1)

@@ -124,8 +124,8 @@ class Crawl(CrawlViews):
         """
         from recrawl.live.pruning import prune
 
-        if versions is not None and not 1 <= versions < ALL:
-            raise InputError(f"versions={versions}: keep at least 1, the copy to compare with")
+        if versions is not None and not 0 <= versions < ALL:
+            raise InputError(f"versions={versions}: keep at least 1, the copy to compare with; 0: no limit")
         keep = self.directory.config().keep
         given = {"versions": versions, "max_bytes": max_bytes and min(max_bytes, ALL)}
         keep = replace(keep, **{name: value for name, value in given.items() if value is not None})
