@@ -23,15 +23,21 @@ NEVER = -1  # last_cycle of a page that we have no copy of
 RING = 8  # how many last outcomes are kept per page
 COUNTED = (  # columns that the outcomes of visits move, in the order in which `_record` takes them
     *("n", "changes", "last_visit", "last_change", "last_cycle", "asked", "gone", "ring"),
-    *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"),
+    *("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days", "fails"),
 )
 GROWN = {  # every column with a row per page, and what a row holds of a page that is not known yet
-    **dict.fromkeys(("site", "tie", "n", "changes", "ring", "new_links", "known", "gone", "_admitted", "_form"), 0),
+    **dict.fromkeys(
+        ("site", "tie", "n", "changes", "fails", "ring", "new_links", "known", "gone", "_admitted", "_form"), 0
+    ),
     **dict.fromkeys(("rank_sum", "rank_decay", "cycle_sum", "cycle_decay", "unchanged_days"), 0.0),
     **dict.fromkeys(("first_seen", "last_visit", "last_change"), np.nan),
     **dict.fromkeys(("last_cycle", "asked"), NEVER),
     "importance": 1.0,
 }
+
+MOST_FAILS = 6  # in a row, that are told apart
+# By visits in a row that failed: cycles until the next. A page that is not there is asked three times, then gone.
+PAUSE = np.array([1, 1, 1, 4, 8, 16, 32], dtype=np.int32)
 
 _CHANGED, _FIRST, _GONE, _FAILED = (int(o) for o in (Outcome.CHANGED, Outcome.FIRST, Outcome.GONE, Outcome.FAILED))
 
@@ -65,6 +71,7 @@ class Memory:
         self.last_change: FloatArray = np.full(size, np.nan)  # the last visit that found a change
         self.last_cycle = np.full(size, NEVER, dtype=np.int32)
         self.asked = np.full(size, NEVER, dtype=np.int32)  # the last cycle with a visit, answered or failed
+        self.fails: ByteArray = np.zeros(size, dtype=np.uint8)  # visits in a row that failed
         self.ring: ByteArray = np.zeros(size, dtype=np.uint8)  # bit 0: the last visit found a change
         self.rank_sum: FloatArray = np.zeros(size)  # sum over found changes of the visit's number i (AAD)
         self.rank_decay: FloatArray = np.zeros(size)  # sum of 2**(i-1-n) (GAD)
@@ -119,10 +126,13 @@ class Memory:
     def eligible(self) -> BoolArray:
         """Pages that may be visited now: known, not gone, not yet visited in this cycle, and nothing bars them.
 
-        What may bar a page: its site's cap, the limit on first visits, and the reasons of `recrawl.eligibility`.
+        What may bar a page: visits in a row that failed (exponential back-off), its site's cap, the limit on first
+        visits, and the reasons of `recrawl.eligibility`.
         """
         may = self.known & ~self.gone
         may &= self.asked < self.cycle
+        if self.fails.any():
+            may &= self.rests() <= 0
         room = self.site_room()
         if room is not None:
             may &= (room > 0)[self.site]
@@ -130,6 +140,10 @@ class Memory:
         if self._admitted is not None:
             may &= self._admitted | (self.last_cycle != NEVER)
         return may
+
+    def rests(self) -> IntArray:
+        """For how many cycles after this one a page whose visits failed again and again is left alone; 0: none."""
+        return np.asarray(PAUSE[self.fails] - (self.cycle - self.asked), dtype=np.int64)
 
     def first_visits_made(self) -> int:
         """Visits of this cycle to pages that we had no copy of, with those under way."""
@@ -213,12 +227,14 @@ class Memory:
 @kernel
 def _record(pages: PageIds, at: FloatArray, outcome: ByteArray, cycle: int, columns: tuple[Any, ...]) -> None:
     n, changes, last_visit, last_change, last_cycle, asked, gone, ring = columns[:8]
-    rank_sum, rank_decay, cycle_sum, cycle_decay, unchanged_days = columns[8:]
+    rank_sum, rank_decay, cycle_sum, cycle_decay, unchanged_days, fails = columns[8:]
     for i in range(len(pages)):
         p = pages[i]
         asked[p] = cycle
         if outcome[i] == _FAILED:
+            fails[p] = min(fails[p] + 1, MOST_FAILS)
             continue
+        fails[p] = 0
         if outcome[i] == _GONE:
             gone[p] = True
         if outcome[i] < _FIRST:

@@ -197,6 +197,21 @@ def test_numbers_out_of_range_are_one_line(crawl: str, capsys: pytest.CaptureFix
         assert err.count("\n") == 1
 
 
+def test_a_file_in_the_way_is_one_line(crawl: str, site: Loopback, capsys: pytest.CaptureFixture[str]) -> None:
+    """What cannot be opened beside the store is named with the reason, and exit code 2; then the run goes on."""
+    told(capsys, "add", "-C", crawl, f"http://a.test:{site.port}/")
+    told(capsys, "run", "-C", crawl, "--cycles", "1", "--now", "--quiet")
+    (warc,) = (Path(crawl) / "warc").glob("*.warc.gz")
+    body = warc.read_bytes()
+    warc.unlink()
+    warc.mkdir()
+    err = told(capsys, "run", "-C", crawl, "--cycles", "1", "--now", "--quiet", code=2).err
+    assert re.fullmatch(rf"recrawl: {warc}: Is a directory.*\n", err)
+    warc.rmdir()
+    warc.write_bytes(body)
+    told(capsys, "run", "-C", crawl, "--cycles", "1", "--now", "--quiet")
+
+
 def test_a_file_that_is_no_list_of_pages_is_a_few_lines(
     tmp_path: Path, crawl: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

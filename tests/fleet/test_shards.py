@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +28,7 @@ from recrawl.fleet.synthetic_shards import MadeUp, write_synthetic
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
 from recrawl.live.session import Session
+from recrawl.memory import MOST_FAILS
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
 from recrawl.policies.learned.belief import FEATURES
@@ -179,6 +182,18 @@ def test_a_made_up_crawl_does_not_depend_on_its_shards(tmp_path: Path) -> None:
     made = MadeUp(700, cycles=5, share=0.1, seed=2)
     plans = [planned(write_synthetic(made, tmp_path / str(count), count), "bayes") for count in (1, 5)]
     assert plans[0] == plans[1]
+
+
+def test_pages_that_rest_after_failed_visits_rest_in_shards_too(small: Snapshot, tmp_path: Path) -> None:
+    """A page that one memory would leave alone in the cycle to plan is not eligible in its shard."""
+    memory = copy.copy(small.memory)
+    memory.fails, memory.asked, memory.gone = np.zeros_like(memory.fails), memory.asked.copy(), memory.gone.copy()
+    memory.gone[:9] = False
+    memory.fails[:9], memory.asked[:9] = MOST_FAILS, small.next_cycle - np.arange(28, 37)
+    shards = write_shards(replace(small, memory=memory), tmp_path / "shards", 1, "test")
+    memory.cycle = small.next_cycle
+    whole, part = memory.eligible()[:9], shards.memory(0).eligible()[:9]
+    assert whole.tolist() == part.tolist() == [False] * 4 + [True] * 5
 
 
 def test_a_merge_keeps_the_first_k() -> None:

@@ -13,6 +13,7 @@ from recrawl import __version__
 from recrawl.cli.verbs import VERBS, new_parser
 from recrawl.errors import InputError, RecrawlError
 from recrawl.extras import extras_named
+from recrawl.plain_text import shown
 
 EXAMPLES = """examples:
   recrawl synth mixed --pages 20000 --days 120 --seed 1 --out web
@@ -65,3 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader went away (`| head`): not our error
         return 0
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"recrawl: {shown(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        return 2

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from recrawl.columns import IntArray, PageIds
 from recrawl.cycle import EveryPage, run_cycle
+from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.fleet.shard_files import (
     LAST_CYCLE,
@@ -83,6 +84,8 @@ def _write_one(snapshot: Snapshot, folder: Path, number: int, pages: PageIds) ->
     columns["site"] = np.unique(memory.site[pages], return_inverse=True)[1]
     columns["gone"], columns["barred"] = memory.gone[pages], memory.bars.page[pages]
     columns["barred"] = np.where(columns["barred"], columns["barred"], memory.bars.site[memory.site[pages]])
+    rests = memory.rests()[pages] > snapshot.next_cycle - memory.cycle
+    columns["barred"] = np.where(rests & (columns["barred"] == Bar.OPEN), np.uint8(Bar.LEFT_ALONE), columns["barred"])
     columns["new_internal"], columns["new_external"] = memory.new_links[pages].T
     if memory.importance is not None:
         columns["importance"] = memory.importance[pages]

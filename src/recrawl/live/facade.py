@@ -8,38 +8,32 @@ with Crawl.create("news") as crawl:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recrawl.clock import Clock, SystemClock
+from recrawl.clock import Clock
 from recrawl.eligibility import Bar
 from recrawl.errors import InputError
 from recrawl.extras import extras_named
 from recrawl.live import choice, settings_template
 from recrawl.live.crawl_defaults import CANDIDATES, CAVEAT, MEASURES, REPLAYED
-from recrawl.live.crawl_results import CrawledPage, RunResult, RunView
+from recrawl.live.crawl_results import RunResult, RunView
+from recrawl.live.crawl_views import Amount, CrawlViews
 from recrawl.live.directory import CrawlDirectory
-from recrawl.live.fleet.alive_workers import alive_workers
 from recrawl.live.store import Store, one_line_errors
-from recrawl.live.store_history import ALL, PageFilter
+from recrawl.live.store_history import ALL
 from recrawl.plan import Plan
 from recrawl.progress import Advance, silent
-from recrawl.spans import budget_of, days_of
 
 if TYPE_CHECKING:
-    from recrawl.live.feed import Event
     from recrawl.live.pruning import Pruned
-    from recrawl.recording.recording import Recording
     from recrawl.report.comparison_report import ComparisonReport
 
-REPLAYED_UNASKED = 100_000  # visits; replaying them takes about a second
-Amount = str | float | None  # as text (12h, 5%) or as a number; None: the crawl's own setting
 
-
-class Crawl:
+class Crawl(CrawlViews):
     """A live crawl. Methods that change it take its lock; reading works while another process crawls.
 
     As a context manager, `run` keeps the crawl open between calls, so that a program that runs it cycle by cycle does
@@ -47,8 +41,7 @@ class Crawl:
     """
 
     def __init__(self, directory: CrawlDirectory, clock: Clock | None = None) -> None:
-        self.directory = directory
-        self._clock = clock or SystemClock()
+        super().__init__(directory, clock)
         self._held: ExitStack | None = None  # open between runs, within a `with`
         self._session: Any = None
         self._steered: tuple[str, Plan] | None = None
@@ -132,7 +125,7 @@ class Crawl:
         from recrawl.live.pruning import prune
 
         if versions is not None and not 0 <= versions < ALL:
-            raise InputError(f"versions={versions}: keep at least 1, the copy to compare with, or 0 for all")
+            raise InputError(f"versions={versions}: keep at least 1, the copy to compare with; 0: no limit")
         keep = self.directory.config().keep
         given = {"versions": versions, "max_bytes": max_bytes and min(max_bytes, ALL)}
         keep = replace(keep, **{name: value for name, value in given.items() if value is not None})
@@ -211,37 +204,6 @@ class Crawl:
                 for host in hosts:
                     store.pause_host(numbers[host], paused=paused)
 
-    def text_at(self, url: str, at: float) -> tuple[float, str]:
-        """Return the version of a page that was current at a time: when it was fetched, and its main text."""
-        from recrawl.live.views import text_at
-
-        with self.reading() as store:
-            return text_at(self.directory, store, url, at)
-
-    def diff(self, url: str, old: int = -2, new: int = -1) -> dict[str, Any]:
-        """Return what changed in a page's main text between two versions, counted from 1, or back from -1."""
-        from recrawl.live.views import diff
-
-        with self.reading() as store:
-            return diff(self.directory, store, url, old, new)
-
-    def steering(self, policy: str | None = None, every: Amount = None, budget: Amount = None) -> tuple[str, Plan]:
-        """Return the policy and the plan of the next run: the crawl's own settings where nothing else is given."""
-        config = self.directory.config()
-        try:
-            every_days, visits = days_of(config.every), budget_of(config.budget)
-        except InputError as error:
-            raise InputError(f"{self.directory.path / 'recrawl.toml'}: {error}") from None
-        plan = Plan(
-            every_days if every is None else days_of(every),
-            visits if budget is None else budget_of(budget),
-            config.warmup,
-            config.site_cap,
-            config.seed,
-            discovery=config.discovery,
-        )
-        return policy if policy and policy != choice.AUTO else choice.resolve(self.directory, policy), plan
-
     def run(
         self,
         cycles: int | None = None,
@@ -287,110 +249,7 @@ class Crawl:
             elif not went_through:  # what is in memory stands in the middle of a cycle: the next run reads the store
                 self._close_session()
 
-    # -- looking ----------------------------------------------------------------------------------------------------
-
-    @contextmanager
-    def reading(self) -> Iterator[Store]:
-        """Open the store to read one moment of the crawl, whatever is recorded meanwhile."""
-        store = self.directory.open_store(read_only=True)
-        try:
-            with one_line_errors(self.directory.state):
-                store.read_one_moment()
-                yield store
-        finally:
-            store.close()
-
-    def status(self) -> dict[str, Any]:
-        """Return the state of the crawl in numbers."""
-        learnt = choice.load(self.directory)
-        running = self.is_held()
-        with self.reading() as store:
-            numbers = {**store.status(), "barred": store.count_barred(), "notes": store.notes()}
-            numbers["feeds"] = store.feed_problems()
-            workers = alive_workers(self.directory, store)
-            if workers is not None:
-                numbers["workers"] = workers
-        numbers["next_due_at"] = self._next_due_at(numbers["cycle"])
-        return {**numbers, "running": running, "learnt": None if learnt is None else learnt["policy"]}
-
-    def _next_due_at(self, cycle: dict[str, Any] | None) -> float | None:
-        """When the next cycle is due by the settings; None where there was none, or one is not done."""
-        with suppress(InputError):  # a crawl can be looked at whatever its settings say
-            if cycle is not None and cycle["done"]:
-                return float(cycle["at"]) + days_of(self.directory.config().every)
-        return None
-
-    def pages(
-        self,
-        contains: str = "",
-        *,
-        changed: bool = False,
-        since: float | None = None,
-        sort: str = "changes",
-        limit: int | None = None,
-    ) -> list[dict[str, Any]]:
-        """Return pages with what their visits found; `contains` filters by a part of the URL.
-
-        With `since` (days since 1970) only pages visited from then on, and with `changed` those found changed since.
-        """
-        if limit is not None and not 0 <= limit < ALL:
-            raise InputError(f"a limit of {limit} pages; take 0 for all, or more")
-        with self.reading() as store:
-            return store.pages(PageFilter(contains, changed, since, sort, limit))
-
-    def page(
-        self,
-        url: str,
-        *,
-        policy: str | None = None,
-        every: Amount = None,
-        budget: Amount = None,
-        why: bool | None = None,
-    ) -> CrawledPage:
-        """Return one page's story, with the next visit and why (`.why`) by the policy that steers.
-
-        For that all visits are replayed; in a crawl of more than 100,000 visits only where `why` is True.
-        """
-        from recrawl.live.views import show
-
-        with self.reading() as store:
-            story = show(self.directory, store, url)
-            if why is False or (why is None and store.status()["visits"] > REPLAYED_UNASKED):
-                return CrawledPage(story, None)
-            from recrawl.live.forecast import forecast
-
-            return CrawledPage(story, forecast(store, story.page, *self.steering(policy, every, budget)))
-
-    def feed(
-        self,
-        since: str | float | None = None,
-        *,
-        types: Collection[str] = ("new", "changed", "gone"),
-        include: Collection[str] = (),
-    ) -> Iterator[Event]:
-        """Yield what was found since: events as JSON objects (docs/event.schema.json), oldest first.
-
-        `since` is an event's id, a time ("2026-11-16T12:00Z") or a span ("1d"); None: from the beginning. `include`
-        asks for contents of the pages: "diff", "added", "removed", "text", "markdown", "links_added", "change".
-        """
-        from recrawl.live.feed import EventFeed
-
-        start = None if since is None else str(since)
-        feed = EventFeed(self.directory.path, start, types=types, include=include, now=self._clock.now)
-        try:
-            yield from feed
-        finally:
-            feed.close()
-
     # -- learning from its own history ------------------------------------------------------------------------------
-
-    def history(self) -> Recording:
-        """Return the crawl's history as a recording in memory."""
-        from recrawl.live.history_export import to_tables
-        from recrawl.recording.recording import Recording
-
-        with self.reading() as store:
-            return Recording.from_arrays(to_tables(store), self.directory.path.absolute().name)
 
     def replay(
         self,

@@ -36,6 +36,7 @@ class Forecast:
     gone: bool
     planned: int | None  # place in the plan of the cycle that is running
     due_at: float | None
+    rests: int = 0  # cycles in which it is left alone because its visits failed
     explanation: str = ""  # by the policy itself, where it can explain
 
     @property
@@ -45,6 +46,8 @@ class Forecast:
             return "never: the page is gone"
         if self.planned is not None:
             return f"in the cycle that is running: planned by {self.policy}"
+        if self.rests:
+            return f"in {self.rests + 1} cycles at the earliest: its last visits failed, one after the other"
         if self.explanation:
             return f"by {self.policy}, {self.explanation}"
         if self.rank is None:
@@ -108,6 +111,7 @@ class Forecaster:
             gone=bool(memory.gone[page]),
             planned=store.planned_rank(page),
             due_at=self.due_at,
+            rests=max(0, int(memory.rests()[page])),
             explanation="" if self.explainer is None else _explained(self.explainer, page),
         )
 

@@ -104,6 +104,13 @@ class OpenCrawl:
             self.memory.learn_of(fill(self.store, self.memory, first, self.settings.seed), now)
 
 
+def resting(memory: Memory) -> tuple[str, ...]:
+    """Say in a note how many pages are left alone for a while because their visits failed; nothing where none is."""
+    count = int((memory.rests()[memory.known & ~memory.gone] > 1).sum())
+    pages = "1 page whose visits failed rests" if count == 1 else f"{count:,} pages whose visits failed rest"
+    return (f"{pages}: 4 cycles after three in a row, then 8, 16, 32",) if count else ()
+
+
 def guarded(policy: Policy, setting: Setting, announced: Store | None) -> Guarded:
     """Return a policy that cannot stop a crawl, with what sites announced before its own choices."""
     policy = AskedPolicy(policy)

@@ -24,11 +24,12 @@ import numpy as np
 from recrawl.clock import DAY_S, Clock, SystemClock
 from recrawl.columns import PageIds
 from recrawl.errors import InputError
+from recrawl.live.crawl_views import Amount
 from recrawl.live.dry_run import DryVisit, Picking, dry_run, scores_of
-from recrawl.live.facade import Amount, Crawl
+from recrawl.live.facade import Crawl
 from recrawl.live.forecast import Forecast, forecast
 from recrawl.live.judge import validators_of
-from recrawl.live.open_crawl import OpenCrawl
+from recrawl.live.open_crawl import OpenCrawl, resting
 from recrawl.live.reported import Reported, Seen
 from recrawl.live.reporting import Reporting
 from recrawl.live.store import one_line_errors
@@ -234,7 +235,7 @@ class Planner(OpenCrawl):
     @property
     def notes(self) -> tuple[str, ...]:
         """What the policy has to say of its work, such as what it cannot see."""
-        return notes_of(self.policy)
+        return (*notes_of(self.policy), *resting(self.memory))
 
     def release(self, leases: Iterable[int]) -> int:
         """Give pages back that will not be visited: they are offered again. Returns how many of these leases ran."""

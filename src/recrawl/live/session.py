@@ -23,7 +23,7 @@ from recrawl.live.crawl_rounds import asked_of
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.fetching import make_fetcher, restore_manners
 from recrawl.live.loaded_kernels import load_kernels
-from recrawl.live.open_crawl import OpenCrawl
+from recrawl.live.open_crawl import OpenCrawl, resting
 from recrawl.live.pruning import WASTED, prune
 from recrawl.live.recorder import Noted, Recorder
 from recrawl.live.segments import open_bodies, send
@@ -211,7 +211,7 @@ class Session(OpenCrawl):
         )
         with self.store.transaction():
             self.world.keep_rounds()
-            self.store.finish_cycle(cycle, notes_of(self.policy))
+            self.store.finish_cycle(cycle, (*notes_of(self.policy), *resting(self.memory)))
             self.store.summarise_urls()
         self._prune()
         self._send_bodies()

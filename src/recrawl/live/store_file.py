@@ -20,6 +20,8 @@ _SAID = {
     "database or disk is full": "the disk is full; what was recorded before is safe",
     "disk I/O error": "the disk failed or is full; what was recorded before is safe",
     "file is not a database": "not a recrawl store, or a damaged one",
+    "attempt to write a readonly database": "no permission to write, which SQLite needs to read, too",
+    "unable to open database file": "it cannot be opened; is there permission to read and write it and its folder?",
     "database disk image is malformed": "the store is corrupt",
 }
 

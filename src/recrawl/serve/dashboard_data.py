@@ -64,7 +64,7 @@ def overview(store: Store, estimates: Estimates, running: bool, cycle_days: floa
     return moving | {
         "sentence": _sentence(status, running, cycle_days),
         "cycle": status["cycle"],
-        "progress": _progress(cycles[0] if cycles else None, moving),
+        "progress": _progress(cycles[0] if cycles else None, moving, running),
         "rate": f"{100 * status['changed'] / compared:.1f} per 100 visits to known pages" if compared else "",
         **_fresh(store, estimates, _ended_at(status["cycle"], cycle_days)),
         "host_word": f"{barred} paused, down or full" if barred else "all open",
@@ -73,8 +73,9 @@ def overview(store: Store, estimates: Estimates, running: bool, cycle_days: floa
     }
 
 
-def _progress(cycle: dict[str, Any] | None, moving: dict[str, Any]) -> dict[str, Any]:
-    word = "" if cycle is None else f"{'done' if cycle['done'] else 'under way'}, by {cycle['policy']}"
+def _progress(cycle: dict[str, Any] | None, moving: dict[str, Any], running: bool) -> dict[str, Any]:
+    state = "done" if cycle is None or cycle["done"] else "under way" if running else "interrupted"
+    word = "" if cycle is None else f"{state}, by {cycle['policy']}"
     most = 1 if cycle is None else max(1, moving["cycle_done"] if cycle["budget"] >= UNLIMITED else cycle["budget"])
     return {"text": moving["cycle_text"], "word": word, "most": most, "done": moving["cycle_done"]}
 
