@@ -55,14 +55,14 @@ def test_no_site_is_paid_where_nearly_every_visit_finds_a_change_or_a_change_cos
     assert chosen(Floor(1.0), rare, site, 40, 1) == []  # every page is visited anyway
 
 
-def test_what_could_not_be_paid_stays_owed() -> None:
-    """A site is owed .75 changes a cycle and gets no visit for 50 cycles: nine tenths of that are still owed."""
+def test_what_could_not_be_paid_fades_slowly() -> None:
+    """A site is owed .75 changes a cycle and gets no visit for 50 cycles: about two thirds of that are still owed."""
     site, floor = [0] * 10 + [1] * 30, Floor(1.0)
     chance = np.concatenate([np.full(10, 0.5), np.full(30, 0.1)])
     for cycle in range(1, 51):
         assert chosen(floor, chance, site, 10, cycle, room=0) == []
     assert floor.due[1] > 0.75 * 50  # a visit after more than one cycle finds more
-    assert 0.9 * floor.due[1] < floor.debt[1] < floor.due[1]
+    assert 0.6 * floor.due[1] < floor.debt[1] < 0.7 * floor.due[1]
 
 
 def test_a_slow_site_beside_a_busy_one_is_found_as_much_as_by_age() -> None:

@@ -12,7 +12,7 @@ Feedback: what was promised, share * A per cycle, less what all visits found the
 visits to the likeliest pages of the site, as many as are expected to bring it, less what the scores will bring anyway.
 Where the room does not suffice, pages with the largest p k come first, times the share of its promise that the site
 has not had. So a site that the scores serve costs nothing, and one that they leave out as little as its share takes.
-Debts fade over FADE cycles, so slowly that a promise is kept late rather than forgiven; surpluses over SURPLUS.
+Debts fade over FADE cycles, surpluses over SURPLUS.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from recrawl.compiled import kernel
 from recrawl.policies.selection import NO_PAGES
 from recrawl.visits import Visits
 
-FADE = 500.0  # cycles
+FADE = 50.0  # cycles
 SURPLUS = 25.0  # cycles
 MOST = 0.15  # of the budget
 DEAR = 0.6  # chance of the last pages chosen from which on no site is paid: it would cost most and help least
