@@ -216,13 +216,13 @@ def test_those_who_look_whether_a_crawl_runs_are_not_in_its_way(tmp_path: Path) 
     ended, seen = threading.Event(), list[bool]()
 
     def look() -> None:
-        while not ended.is_set():
+        while not ended.wait(0.001):
             seen.append(directory.is_locked())
 
     lookers = [threading.Thread(target=look) for _ in range(2)]
     for looker in lookers:
         looker.start()
-    for _ in range(300):
+    for _ in range(100):
         with directory.locked():
             pass
     ended.set()

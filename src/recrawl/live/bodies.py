@@ -66,9 +66,12 @@ class Bodies:
         for name, end in ends.items():
             if not name.startswith(f"{self._prefix}-"):
                 continue  # another process writes it, perhaps elsewhere
-            size = (self.folder / name).stat().st_size if (self.folder / name).exists() else 0
+            path = self.folder / name
+            if path.is_dir():
+                raise StoreError(f"{path}: Is a directory")
+            size = path.stat().st_size if path.exists() else 0
             if size < end:
-                raise StoreError(f"{self.folder / name} is truncated: {size} bytes where the store has {end}")
+                raise StoreError(f"{path} is truncated: {size} bytes where the store has {end}")
         last = max((_number(name) for name in after if name.startswith(f"{self._prefix}-")), default=0)
         if not files or _number(files[-1].name) < last:
             return self._start(last + 1)

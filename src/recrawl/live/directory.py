@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from recrawl.live.postgres.store_postgres import PostgresStore
 
 FOLDERS = ("warc", "models", "reports")
-LOOKS, LOOK_S = 5, 0.02
+LOOKS, LOOK_S = 40, 0.005
 
 
 def postgres() -> type[PostgresStore]:
