@@ -154,9 +154,7 @@ def _choices(experiment: Gp4cExperiment) -> list[Finding]:
 def tied(claim: str, best: FloatArray, others: Mapping[str, FloatArray]) -> Finding:
     """Judge by the cycles in which best (folds x cycles) is shown to be as good as each other choice, or is not."""
     cycles = best.shape[1]
-    tests = {
-        name: [beside(best[:, at], other[:, at]) for at in range(cycles)] for name, other in others.items()
-    }  # fmt: skip
+    tests = {name: [beside(best[:, at], other[:, at]) for at in range(cycles)] for name, other in others.items()}
     same = {name: sum(test.within for test in each) for name, each in tests.items()}
     apart = {name: sum(test.apart for test in each) for name, each in tests.items()}
     verdict: Verdict = "too small to judge"
