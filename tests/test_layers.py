@@ -16,6 +16,7 @@ LAYERS = [
         "call_types",
         "compiled",
         "hashing",
+        "joined_texts",
         "spans",
         "registry",
         "plugins",

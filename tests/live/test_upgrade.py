@@ -96,6 +96,29 @@ def test_an_upgraded_store_has_the_shape_of_a_new_one(tmp_path: Path, number: in
     assert shape(crawl.directory.state) == shape(tmp_path / "new.sqlite")
 
 
+LINES = (
+    "1\t0\thttp://one.test/\tHome \u2003\U0001f600",
+    "0\tNone\thttps://else.test/?a=b\t",
+    "1\t3\thttp://one.test/b\t1\u00e9",
+)
+
+
+def test_links_that_were_lines_of_text_are_packed(tmp_path: Path) -> None:
+    """Up to format 4 the links of a first visit were lines of text: each one says the same after an upgrade."""
+    crawl = old_crawl(tmp_path / "crawl", 3)
+    db = sqlite3.connect(crawl.directory.state)
+    for page, lines in ((4, LINES), (5, LINES[1:2]), (6, ())):
+        db.execute("update first_links set links = ?, count = ? where page = ?", ("\n".join(lines), len(lines), page))
+    db.commit()
+    db.close()
+    crawl.upgrade()
+    with crawl.reading() as store:
+        found = {page: [row[1:5] for row in store.links(page)] for page in (4, 5, 6)}
+    said = [line.split("\t") for line in LINES]
+    rows = [(target, None if page == "None" else int(page), inside == "1", text) for inside, page, target, text in said]
+    assert found == {4: rows, 5: rows[1:2], 6: []}
+
+
 def test_the_scope_of_an_old_crawl_is_what_was_added(tmp_path: Path) -> None:
     """Hosts of pages that the user added are in the scope after the upgrade."""
     crawl = old_crawl(tmp_path / "crawl", 2)

@@ -33,13 +33,16 @@ class Deadlines:
 
     def __init__(self) -> None:
         self._clock = SystemClock()  # timers go off by it, whatever the crawl's own clock is
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._limits: dict[Limit, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._looks_at_s = 0.0  # when the timer goes off
 
     def begin(self, seconds: float) -> Limit:
         """Limit what the running task does from here on; to be ended in any case."""
-        task = asyncio.current_task()
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()  # asked for once: it asks the system for the process's number
+        task = asyncio.current_task(self._loop)
         assert task is not None, "an exchange runs in a task"
         limit = Limit(self._clock.monotonic_s() + seconds, task)
         self._limits[limit] = None
@@ -54,6 +57,7 @@ class Deadlines:
     def close(self) -> None:
         """Forget all limits."""
         self._limits.clear()
+        self._loop = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -63,6 +63,7 @@ class Robots:
     _entries: OrderedDict[str, _Entry] = field(default_factory=OrderedDict)
     _asking: dict[str, asyncio.Task[_Entry]] = field(default_factory=dict)
     _changed: set[str] = field(default_factory=set)
+    _asked_for_delay: bool = False  # whether any robots.txt ever read has a Crawl-delay: most have none
 
     async def verdict(self, url: Url) -> tuple[Verdict, str]:
         """Whether this page may be requested, and if not, why."""
@@ -96,6 +97,8 @@ class Robots:
 
     def host_crawl_delay_s(self, url: Url) -> float:
         """The longest Crawl-delay that a host's robots.txt files, of http and https, ask for now; 0 if none does."""
+        if not self._asked_for_delay:
+            return 0.0
         origins = {url.origin, f"http://{url.host}", f"https://{url.host}"}
         return max(map(self.crawl_delay_s, origins))
 
@@ -117,7 +120,11 @@ class Robots:
     def restore(self, records: Iterable[RobotsRecord]) -> None:
         """Take over what an earlier run knew."""
         for record in records:
-            self._entries[record.origin] = _entry(record, self.settings.user_agent)
+            self._keep(record.origin, _entry(record, self.settings.user_agent))
+
+    def _keep(self, origin: str, entry: _Entry) -> None:
+        self._entries[origin] = entry
+        self._asked_for_delay |= entry.crawl_delay_s > 0
 
     async def _current(self, origin: str) -> _Entry:
         entry = self._entries.get(origin)
@@ -156,7 +163,7 @@ class Robots:
         large = len(record.text) > _LARGE_CHARS  # parsing these rules takes long: the loop stays free
         agent = self.settings.user_agent
         entry = await asyncio.to_thread(_entry, record, agent) if large else _entry(record, agent)
-        self._entries[origin] = entry
+        self._keep(origin, entry)
         self._entries.move_to_end(origin)
         self._changed.add(origin)
         self.changed(split(f"{origin}/"))

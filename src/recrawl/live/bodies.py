@@ -39,6 +39,10 @@ _DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"}
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 
+_UUIDS_AT_ONCE = 256
+_uuids: list[str] = []
+os.register_at_fork(after_in_child=_uuids.clear)  # or two processes would give the same
+
 Place = tuple[str, int, int]  # file, offset, length
 
 
@@ -231,8 +235,16 @@ def gzip_record(url: str, status: int, headers: tuple[tuple[str, str], ...], bod
 
 
 def _random_uuid() -> str:
-    """Return a random UUID (version 4), as text."""
-    bits = os.urandom(16).hex()
+    """Return a random UUID (version 4), as text; many are drawn at once, by one call of the system."""
+    try:
+        return _uuids.pop()
+    except IndexError:
+        drawn = os.urandom(16 * _UUIDS_AT_ONCE).hex()
+        _uuids.extend(_uuid_of(drawn[at : at + 32]) for at in range(32, len(drawn), 32))
+        return _uuid_of(drawn[:32])
+
+
+def _uuid_of(bits: str) -> str:
     return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-{'89ab'[int(bits[16], 16) & 3]}{bits[17:20]}-{bits[20:]}"
 
 

@@ -1,4 +1,4 @@
-"""The links of a page as workers send and PostgreSQL keeps them: compressed once, read only where they are needed.
+"""The links of a page as workers send and stores keep them: compressed once, read only where they are needed.
 
 The planner needs no address of a link whose page it knows: the hashes of the addresses come along, so that it looks up
 the pages of all links of many visits at once. Addresses are unpacked where one of them is new.
@@ -6,7 +6,9 @@ the pages of all links of many visits at once. Addresses are unpacked where one 
 
 from __future__ import annotations
 
+import struct
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -19,12 +21,17 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+from recrawl.joined_texts import joined
+
 if TYPE_CHECKING:
+    from recrawl.live.store_visits import VisitRecord
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
 LEVEL = 3
+_kept = threading.local()  # a compressor of each thread's own
 NOBODY = -1  # in the place of a page: the target is none
 
+FirstRow = tuple[int, float, int, bytes, bytes]  # page, when first seen, how many, links, the pages they lead to
 TargetPages = npt.NDArray[np.int32]
 
 
@@ -104,8 +111,16 @@ def pack_columns(urls: Sequence[str], anchors: Sequence[str], internal: Sequence
     if not urls:
         return b""
     flags = "".join(["01"[inside] for inside in internal])
-    text = "\t".join(("\n".join(urls), "\n".join(anchors), flags))
-    return bytes(zstd.compress(text.encode("utf-8", "surrogatepass"), LEVEL))
+    text = "\t".join((joined(urls), joined(anchors), flags))
+    return _compressed(text.encode("utf-8", "surrogatepass"))
+
+
+def _compressed(text: bytes) -> bytes:
+    """Compress a text; a compressor for each text would take three times as long."""
+    compressor: zstd.ZstdCompressor | None = getattr(_kept, "compressor", None)
+    if compressor is None:
+        compressor = _kept.compressor = zstd.ZstdCompressor(LEVEL)
+    return bytes(compressor.compress(text, zstd.ZstdCompressor.FLUSH_FRAME))
 
 
 def _texts(packed: bytes) -> list[str]:
@@ -118,7 +133,7 @@ def _flags(text: str) -> list[bool]:
 
 def pack_targets(pages: Sequence[int | None]) -> bytes:
     """Return pages that links lead to as they are stored: 32 bits each."""
-    return np.array([NOBODY if page is None else page for page in pages], dtype="<i4").tobytes()
+    return struct.pack(f"<{len(pages)}i", *[NOBODY if page is None else page for page in pages])
 
 
 def unpack_stored(at: float, packed: bytes, targets: bytes) -> Iterator[tuple[str, int | None, bool, str, float, None]]:
@@ -129,3 +144,33 @@ def unpack_stored(at: float, packed: bytes, targets: bytes) -> Iterator[tuple[st
     pages = np.frombuffer(targets, dtype="<i4").tolist()
     for url, page, inside, anchor in zip(urls.split("\n"), pages, _flags(flags), anchors.split("\n"), strict=True):
         yield url, None if page == NOBODY else page, inside, anchor, at, None
+
+
+def unpack_lines(text: str) -> Iterator[tuple[str, int | None, bool, str]]:
+    """Read links as they were stored up to format 4, a line of text each: target, its page, internal, anchor."""
+    for line in text.split("\n") if text else ():
+        internal, page, target, anchor = line.split("\t")
+        yield target, None if page == "None" else int(page), internal == "1", anchor
+
+
+def packed_lines(text: str) -> bytes:
+    """Return links that were stored as lines of text as they are stored now."""
+    rows = list(unpack_lines(text))
+    return pack_columns([row[0] for row in rows], [row[3] for row in rows], [row[2] for row in rows])
+
+
+def targets_of_lines(text: str) -> bytes:
+    """Return the pages that they lead to, the same."""
+    return pack_targets([page for _, page, _, _ in unpack_lines(text)])
+
+
+def first_rows(records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[FirstRow]:
+    """Return what is stored of the links of pages that are visited for the first time."""
+    rows = []
+    for r in records:
+        if isinstance(r.links, PackedLinks):
+            rows.append((r.page, r.at, r.links.total, r.links.packed, r.links.target_bytes(pages)))
+        elif r.links is not None:
+            targets = pack_targets(r.links.target_pages(pages))
+            rows.append((r.page, r.at, r.links.total, pack_columns(*r.links), targets))
+    return rows

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from recrawl.live.packed_links import PackedLinks, first_rows, unpack_stored
 from recrawl.live.store_bodies import StoredBodies
 from recrawl.live.store_contents import KeptContents, StoredContents
 from recrawl.live.store_signals import StoredSignals
 from recrawl.visits import Outcome
 
 if TYPE_CHECKING:
-    from recrawl.live.packed_links import PackedLinks
     from recrawl.see.version_contents import Contents
 
 CHUNK = 500_000  # visits read at once
@@ -187,19 +187,15 @@ class StoredVisits(StoredSignals, StoredContents, StoredBodies):
 
     def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
         """Keep the links of pages that are visited for the first time."""
-        shown = [(r.page, r.at, r.links) for r in records if r.links is not None]
-        self.db.executemany(
-            "insert into first_links values (?, ?, ?, ?)",
-            [(page, at, links.total, pack_links(links, pages)) for page, at, links in shown],
-        )
+        self.db.executemany("insert into first_links values (?, ?, ?, ?, ?)", first_rows(records, pages))
 
     def _first_links(self, page: int | None) -> Iterator[tuple[int, Iterator[tuple[Any, ...]]]]:
         """Yield pages whose links have been the same since the first visit, and their links: of one page, or of all."""
-        ask = "select page, first_seen_at, links from first_links"
+        ask = "select page, first_seen_at, links, targets from first_links"
         rows = (
             self._stream(f"{ask} order by page") if page is None else self.db.execute(f"{ask} where page = ?", (page,))
         )
-        yield from ((source, unpack_links(at, text)) for source, at, text in rows)
+        yield from ((source, unpack_stored(at, links, targets)) for source, at, links, targets in rows)
 
     def _links_of(self, seen: VisitRecord) -> dict[str, bool]:
         """Return the targets that this page ever linked to, and whether it still did at the last visit."""
@@ -247,20 +243,6 @@ class StoredVisits(StoredSignals, StoredContents, StoredBodies):
     def first_versions(self) -> dict[int, int]:
         """Return the visit that brought each page's first version."""
         return dict(self.db.execute("select page, min(visit) from versions group by page").fetchall())
-
-
-def pack_links(links: SeenLinks | PackedLinks, pages: Mapping[str, int | None]) -> str:
-    """Write what `first_links` holds of a page."""
-    targets = map(str, links.target_pages(pages))
-    rows = zip(map("01".__getitem__, links.internal), targets, links.urls, links.anchors, strict=True)
-    return "\n".join(map("\t".join, rows))
-
-
-def unpack_links(at: float, text: str) -> Iterator[tuple[str, int | None, bool, str, float, None]]:
-    """Read what `first_links` holds of a page: target, its page, internal, anchor, when first seen, not gone."""
-    for line in text.split("\n") if text else ():
-        internal, page, target, anchor = line.split("\t")
-        yield target, None if page == "None" else int(page), internal == "1", anchor, at, None
 
 
 def signed(number: int) -> int:

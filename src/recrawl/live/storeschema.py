@@ -8,7 +8,7 @@ is shown of a crawl needs no pass over its visits. A change of the tables is a n
 from __future__ import annotations
 
 APPLICATION_ID = 0x72637277  # "rcrw"
-FORMAT = 4
+FORMAT = 5
 
 TABLES = """
 create table meta (
@@ -136,7 +136,8 @@ create table first_links (                 -- links of pages whose links have be
     page integer primary key,
     first_seen_at real not null,
     count integer not null,
-    links text not null                    -- a line each: internal (0 or 1), target_page, target, anchor; tabs between
+    links blob not null,                   -- targets, anchors, and which are internal, compressed (packed_links)
+    targets blob not null                  -- the page that each target is, 32 bits each; -1: it is none
 ) strict;
 
 create table links (                       -- links of the other pages

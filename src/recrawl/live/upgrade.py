@@ -18,6 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from recrawl.errors import StoreError
+from recrawl.live.packed_links import packed_lines, targets_of_lines
 from recrawl.live.store_contents import CONTENT_TABLES
 from recrawl.live.store_file import connect, format_of, one_line_errors
 from recrawl.live.storeschema import FORMAT, INDEXES, TRIGGERS
@@ -70,11 +71,23 @@ update hosts set ({", ".join(_OUTCOMES)}) = (c0, c1, c2, c3, c4) from (
 ) where host = number;
 """
 
+PACKED_LINKS = """
+create table packed_first_links (
+    page integer primary key, first_seen_at real not null, count integer not null, links blob not null,
+    targets blob not null
+) strict;
+insert into packed_first_links
+    select page, first_seen_at, count, packed_links(links), packed_targets(links) from first_links;
+drop table first_links;
+alter table packed_first_links rename to first_links;
+"""
+
 WISHES = "create table wished (page integer primary key, at real not null) strict;"
 
 STEPS: dict[int, tuple[str, ...]] = {  # by the format that they begin with: scripts, in their order
     2: (BARS_AND_SCOPE,),
     3: (COUNTERS, WISHES, "alter table pages add column canonical integer;", CONTENT_TABLES),
+    4: (PACKED_LINKS,),
 }
 
 
@@ -135,6 +148,8 @@ def _open_copy(new: Path, mode: str = "rw") -> sqlite3.Connection:
 def _run(db: sqlite3.Connection, before: int) -> None:
     """Run the steps from a format to this one, in one transaction."""
     db.execute("pragma synchronous = full")
+    for name, function in (("packed_links", packed_lines), ("packed_targets", targets_of_lines)):
+        db.create_function(name, 1, function, deterministic=True)
     named = "select type, name from sqlite_schema where type = 'trigger' or type = 'index' and sql is not null"
     dropped = "".join(f"drop {kind} {name}; " for kind, name in db.execute(named).fetchall())
     steps = "".join("".join(STEPS[step]) for step in range(before, FORMAT))

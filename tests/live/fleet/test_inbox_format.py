@@ -14,7 +14,7 @@ import pytest
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
 from recrawl.live.packed_links import LinkLookup, PackedLinks, pack_targets, unpack_stored
-from recrawl.live.store_visits import SeenLinks, VisitRecord, pack_links, unpack_links
+from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.see.version_contents import Contents
 from recrawl.see.words import bag_of, pack_bag
 from recrawl.urls.urlindex import UrlIndex, url_hashes
@@ -100,7 +100,7 @@ def test_pages_of_many_links_are_looked_up_at_once() -> None:
     assert pages == [[0, 1, None], [], [None, 2, None], [2, 0]]
     for each, found in zip(links, pages, strict=True):
         stored = list(unpack_stored(3.0, each.packed, each.target_bytes({})))
-        assert stored == list(unpack_links(3.0, pack_links(each, {})))
+        assert stored == [(*row, 3.0, None) for row in zip(each.urls, found, each.internal, each.anchors, strict=True)]
         assert [row[1] for row in stored] == found
         assert each.target_bytes({}) == pack_targets(found)
     assert np.concatenate([each.hashes for each in links]).tolist() == url_hashes(list(chain(*shown))).tolist()

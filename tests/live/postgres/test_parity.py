@@ -16,6 +16,7 @@ from recrawl.cli import main
 from recrawl.live.directory import CrawlDirectory
 from recrawl.live.facade import Crawl
 from recrawl.live.feed import EventFeed
+from recrawl.live.packed_links import unpack_stored
 from recrawl.live.planner import Planner
 from recrawl.live.reported import Seen
 from recrawl.live.session import Session
@@ -240,10 +241,16 @@ def test_a_store_that_an_earlier_recrawl_made(postgres: LocalServer, tmp_path: P
     assert answers[0] == answers[1]
 
 
+def lines_of(links: bytes, targets: bytes) -> str:
+    rows = unpack_stored(0.0, links, targets)
+    return "\n".join(f"{inside:d}\t{page}\t{target}\t{anchor}" for target, page, inside, anchor, _, _ in rows)
+
+
 def _as_format_4(sqlite: Path, url: str) -> int:
-    """Make the tables of a store what they were in format 4, where links were lines of text, as in SQLite."""
+    """Make the tables of a store what they were in format 4, where links were lines of text."""
     with closing(sqlite3.connect(sqlite / "state.sqlite")) as file:
-        rows = file.execute("select links, page from first_links").fetchall()
+        asked = file.execute("select links, targets, page from first_links").fetchall()
+    rows = [(lines_of(links, targets), page) for links, targets, page in asked]
     with psycopg.connect(url) as connection:
         connection.execute("alter table first_links drop column targets")
         connection.execute("alter table first_links alter column links type text using ''")

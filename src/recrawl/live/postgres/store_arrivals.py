@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from recrawl.live.packed_links import PackedLinks, pack_columns, pack_targets
+from recrawl.live.packed_links import first_rows
 from recrawl.live.postgres.store_connection import PostgresDatabase
 from recrawl.live.postgres.store_dialect import copied
 from recrawl.live.store_contents import KeptContents
@@ -125,12 +125,6 @@ def _add_contents(db: PostgresDatabase, rows: Sequence[tuple[int, int, KeptConte
 
 def add_first_links(db: PostgresDatabase, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
     """Keep the links of pages that are visited for the first time, compressed as the worker sent them."""
-    rows = []
-    for r in records:
-        if isinstance(r.links, PackedLinks):
-            rows.append((r.page, r.at, r.links.total, r.links.packed, r.links.target_bytes(pages)))
-        elif r.links is not None:
-            targets = pack_targets(r.links.target_pages(pages))
-            rows.append((r.page, r.at, r.links.total, pack_columns(*r.links), targets))
+    rows = first_rows(records, pages)
     if rows:
         db.copy_rows(_FIRST_LINKS, _FIRST_LINK_TYPES, rows)

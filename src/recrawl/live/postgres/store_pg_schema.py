@@ -10,11 +10,10 @@ from recrawl.live.postgres.store_arrivals import ADDED, COUNTED, COUNTED_NOW, OU
 FIRST_FORMAT = 4  # stores in PostgreSQL began with it
 STEPS = {  # by the format that they begin with: scripts that bring the tables to the next
     4: """
-alter table first_links add column targets bytea; -- null: links are lines of text, as SQLite has them
+alter table first_links add column targets bytea; -- null: links are lines of text
 alter table first_links alter column links type bytea using convert_to(links, 'UTF8');
 """
 }
-OWN_SHAPES = " ".join(STEPS.values())  # what a new store has other than SQLite's
 
 # What is compressed already is not compressed again, and rows stay whole up to a block.
 STORAGE = """

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from recrawl.errors import HeldError, StoreError
-from recrawl.live.packed_links import unpack_stored
+from recrawl.live.packed_links import unpack_lines, unpack_stored
 from recrawl.live.postgres.store_arrivals import ARRIVED, add_first_links, take_visits
 from recrawl.live.postgres.store_connection import PostgresDatabase, connect_to
 from recrawl.live.postgres.store_dialect import definitions
@@ -19,14 +19,13 @@ from recrawl.live.postgres.store_pg_schema import (
     FIRST_FORMAT,
     FLEET_TABLES,
     INDEXES,
-    OWN_SHAPES,
     STEPS,
     STORAGE,
     TRIGGERS,
 )
 from recrawl.live.store import Store
 from recrawl.live.store_place import StoreSettings
-from recrawl.live.store_visits import VisitRecord, unpack_links
+from recrawl.live.store_visits import VisitRecord
 
 _HERE = "hashtext(current_database() || current_schema())"
 LOCK_S = 3.0  # how long the database may take to notice that the process before has died
@@ -54,7 +53,7 @@ class PostgresStore(Store):
             if format_in(db) is not None:
                 raise StoreError(f"{place.url} has a crawl already")
             db.executescript(
-                f"begin; {definitions()} {OWN_SHAPES} {STORAGE} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
+                f"begin; {definitions()} {STORAGE} {INDEXES} {TRIGGERS} {FLEET_TABLES}"
                 f" insert into meta values ('format', '{FORMAT}'), ('{_MARK}', '{_NOW}'); commit;"
             )
             cls(db, place.url).set_meta(SETTINGS, settings)
@@ -114,8 +113,8 @@ class PostgresStore(Store):
         ask, one = "select page, first_seen_at, links, targets from first_links", page is not None
         rows = self.db.execute(f"{ask} where page = ?", (page,)) if one else self._stream(f"{ask} order by page")
         for source, at, links, targets in rows:
-            if targets is None:  # of format 4
-                yield source, unpack_links(at, bytes(links).decode())
+            if targets is None:  # lines of text, from format 4
+                yield source, ((*row, at, None) for row in unpack_lines(bytes(links).decode()))
             else:
                 yield source, unpack_stored(at, links, targets)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import compress
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from recrawl.columns import ByteArray
+from recrawl.joined_texts import JoinedTexts
 from recrawl.see.markup.plain_targets import MAX_PLAIN_BYTES
 from recrawl.see.markup.references import attribute, plain
 from recrawl.see.markup.scan import MAX_ANCHOR_CHARS, Scanned
@@ -44,7 +46,7 @@ class LinkColumns(NamedTuple):
 
     urls: list[str]
     inside: list[bool]  # whether they lead to the page's own host
-    anchors: list[str]
+    anchors: Sequence[str]
     nofollow: list[bool]
 
     def followed(self) -> LinkColumns:
@@ -106,9 +108,10 @@ def read_links(scanned: Scanned, base: str, url: str) -> tuple[LinkColumns, bool
     if not n:
         return NO_LINKS, False
     urls = addresses[:address_bytes].tobytes().decode().split("\n")
-    anchors = texts[:text_bytes].tobytes().decode().split("\n")
+    anchors: Sequence[str] = JoinedTexts(texts[:text_bytes].tobytes().decode(), n)
     inside, nofollow, resolved = same[:n].tolist(), [False] * n, folder.resolved
     lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
+    tidy: list[str] | None = None
     for task, k, start, end in tasks[:left].tolist():
         if task == NEEDS_PARSER:
             target = source[start:end]
@@ -118,7 +121,8 @@ def read_links(scanned: Scanned, base: str, url: str) -> tuple[LinkColumns, bool
         elif task == HAS_RELATION:
             nofollow[k] = _is_nofollow(source[start:end])
         else:
-            anchors[k] = _anchor(raw_text, start, end)
+            anchors = tidy = list(anchors) if tidy is None else tidy
+            tidy[k] = _anchor(raw_text, start, end)
     columns = LinkColumns(urls, inside, anchors, nofollow)
     if lost or len(set(urls)) < n:
         columns = _each_once(columns)
