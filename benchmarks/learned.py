@@ -124,7 +124,7 @@ PARTS: dict[str, str | PolicyMaker] = {
     "oracle": "oracle",
     "learned": "learned",
     "one round a cycle": without(nothing, rounds=1),
-    "twice the rounds": without(nothing, rounds=16),
+    "twice the rounds": without(nothing, rounds=48),
     "no limit a place": without(nothing, site_room=1 << 30, place_room=1 << 30),
     "no scouts": without(nothing, explore=0.0),
     "trained once": without(nothing, every=1 << 30),

@@ -121,7 +121,7 @@ def test_replayed_visits_give_what_learned_knows(tmp_path: Path) -> None:
     assert totals.bases()[8] == pytest.approx(belief.evidence.base, rel=1e-5)
 
 
-@pytest.mark.parametrize(("cycles", "visits", "scouts"), [(2, 64, 0), (7, 64, 8), (9, 300, 38)])
+@pytest.mark.parametrize(("cycles", "visits", "scouts"), [(2, 64, 0), (7, 64, 12), (9, 300, 60)])
 def test_with_one_model_shards_choose_as_learned_does(tmp_path: Path, cycles: int, visits: int, scouts: int) -> None:
     """Given the model of the policy itself, the plan is what the policy chooses, rounds and scouts included."""
     policy, seen = learned_crawl(cycles)

@@ -24,7 +24,7 @@ from recrawl.fleet.shard_scouts import ScoutCandidates, ScoutNeed, choose_scouts
 from recrawl.fleet.shard_totals import total_of, totals_of_shard
 from recrawl.fleet.shard_training import MOST_ROWS, SampleRows, ShardModel, Shares, rows_of_shard, train
 from recrawl.policies.learned.learned import Learned
-from recrawl.policies.learned.rounds import spread
+from recrawl.policies.learned.rounds import most_unfetched, round_size, rounds_of, spread
 from recrawl.progress import Advance, silent
 
 REACH = 20  # times a round: how far down the order a round looks for pages of groups with room (Learned)
@@ -129,7 +129,7 @@ class PlanRun:
 
     def by_model(self, policy: Learned, spec: str, model: ShardModel, visits: int, per_site: int) -> Candidates:
         """Choose by a model that is trained."""
-        count, size = len(self.shards), max(1, round(visits / policy.rounds))
+        count, size = len(self.shards), round_size(visits, rounds_of(policy.rounds, visits), 1)
         reach = visits if per_site else visits + REACH * size
         need = ScoutNeed(0, 0) if per_site else ScoutNeed.of(policy, visits, size)
         merge, scouts = Merge(reach), list[ScoutCandidates]()
@@ -151,21 +151,22 @@ class PlanRun:
 def in_rounds(order: Candidates, policy: Learned, visits: int, scouts: tuple[ScoutCandidates, ...] = ()) -> Candidates:
     """Choose round after round as `Learned` does, without answers in between.
 
-    First visits come first; then a round takes at most so many pages of a site and of a directory, and the first round
-    sends scouts in the place of its last pages.
+    First visits come first; then a round takes at most so many pages of a site and of a directory, and beside the first
+    round scouts are sent.
     """
     groups = _numbered(order.shard, order.groups[:, :2])
     place = order.shard.astype(np.int64) << 32 | order.row
     left = np.ones(len(order), dtype=np.bool_)
     chosen: list[Candidates] = []
-    budget, size = visits, max(1, round(visits / policy.rounds))
+    budget, rounds = visits, rounds_of(policy.rounds, visits)
     rooms = np.array([policy.site_room, policy.place_room])
     none = np.zeros(int(groups.max(initial=-1)) + 1)
     while budget > 0:
-        take = budget if len(chosen) + 1 >= policy.rounds else min(budget, size)
-        pages = order.take(_one_round(order, groups, left, none, rooms, take))
+        size = round_size(budget, rounds, len(chosen) + 1)
+        unfetched = min(budget, most_unfetched(size, visits, rounds))
+        pages = order.take(_one_round(order, groups, left, none, rooms, size, unfetched))
         if scouts and not chosen:
-            pages = _with_scouts(pages, scouts, ScoutNeed.of(policy, visits, take))
+            pages = _with_scouts(pages, scouts, ScoutNeed.of(policy, visits, size), size, budget)
         if not len(pages):
             break
         left &= ~np.isin(place, pages.shard.astype(np.int64) << 32 | pages.row)
@@ -174,14 +175,16 @@ def in_rounds(order: Candidates, policy: Learned, visits: int, scouts: tuple[Sco
     return Candidates.joined([order.take(slice(0)), *chosen])
 
 
-def _with_scouts(pages: Candidates, scouts: tuple[ScoutCandidates, ...], need: ScoutNeed) -> Candidates:
-    """Replace the last pages of a round, first visits apart, by scouts."""
+def _with_scouts(
+    pages: Candidates, scouts: tuple[ScoutCandidates, ...], need: ScoutNeed, size: int, left: int
+) -> Candidates:
+    """Add scouts to a round that is not full of first visits; `left` is what is left of the budget."""
     first, taken = pages.take(~pages.has_copy), pages.take(pages.has_copy)
-    size = need.size - len(first)
-    if not size:
+    if len(first) >= size:
         return pages
-    sent = choose_scouts(scouts, taken, min(need.count, size))
-    return Candidates.joined([first, taken.take(slice(size - len(sent))), sent])
+    left -= len(first)
+    sent = choose_scouts(scouts, taken, min(need.count, left))
+    return Candidates.joined([first, taken.take(slice(left - len(sent))), sent])
 
 
 def _one_round(
@@ -191,9 +194,10 @@ def _one_round(
     none: npt.NDArray[np.float64],
     rooms: npt.NDArray[np.int64],
     size: int,
+    unfetched: int,
 ) -> PageIds:
-    first = np.flatnonzero(left & ~order.has_copy)[:size]
-    if len(first) == size:
+    first = np.flatnonzero(left & ~order.has_copy)[:unfetched]
+    if len(first) >= size:
         return first
     rest = np.flatnonzero(left & order.has_copy)[: REACH * (size - len(first))]
     return np.concatenate([first, spread(rest, groups, none, rooms, size - len(first))])

@@ -32,7 +32,7 @@ class ScoutNeed:
     @classmethod
     def of(cls, policy: Learned, visits: int, size: int) -> ScoutNeed:
         """Return the need of a plan: the least share of the budget, since what scouts brought is not known here."""
-        return cls(min(int(visits * policy.explore), size), size)
+        return cls(min(int(visits * policy.explore), visits), size)
 
     def most(self, kind: int) -> int:
         """How many candidates of one of SCOUTED are enough."""

@@ -15,8 +15,9 @@ from recrawl.evaluate.measures.all_measures import make_measures
 from recrawl.memory import Memory
 from recrawl.plan import Plan
 from recrawl.policies.catalogue import make_policy
-from recrawl.policies.learned.learned import Learned
-from recrawl.policies.learned.rounds import longest, spread
+from recrawl.policies.learned.learned import HOT, Learned
+from recrawl.policies.learned.places import PARENT
+from recrawl.policies.learned.rounds import longest, most_unfetched, round_size, rounds_of, spread
 from recrawl.policy import Setting
 from recrawl.recording.recording import Recording
 from recrawl.simulate.recorded import RecordedWorld
@@ -153,3 +154,39 @@ def test_real_pages() -> None:
         for spec in ("age", "learned")
     }
     assert rates["learned"] > 1.7 * rates["age"]
+
+
+@pytest.mark.parametrize(
+    ("most", "budget", "rounds"),
+    [(24, 2_000, 24), (24, 384, 24), (24, 200, 12), (24, 100, 8), (24, 0, 8), (24, 20_000, 12), (24, 50_000, 8)],
+)
+def test_a_cycle_has_fewer_rounds_where_they_would_be_tiny_or_dear(most: int, budget: int, rounds: int) -> None:
+    assert rounds_of(most, budget) == rounds
+    assert rounds_of(3, budget) == 3  # whoever asks for fewer gets them
+
+
+def test_rounds_share_a_budget_evenly_whatever_the_first_one_took() -> None:
+    """100 visits in 8 rounds, 30 of them in the first: seven rounds of 10."""
+    assert [round_size(100, 8, 1), round_size(70, 8, 2), round_size(10, 8, 8), round_size(4, 8, 9)] == [13, 10, 10, 4]
+    assert most_unfetched(13, 2_000, 24) == 250  # first visits go in eighths
+    assert most_unfetched(13, 10, 1) == 13
+
+
+def test_surprises_of_several_rounds_have_a_group_scored_again_once() -> None:
+    """Two changes at .6 in two rounds are .76 more than was expected: above HOT together, neither of them alone."""
+    policy, web = learned(), Recording.from_arrays(tables(9, [[0.5]] * 6))
+    crawl = Crawl(web, policy, 2)
+    policy.begin(crawl.memory, 1.0)
+    belief = policy.belief
+    belief.evidence.make_room(len(belief.places), len(web))
+    belief.surprise = np.zeros(len(belief.evidence.groups))
+    parent = belief.places.ids[0, PARENT]
+    policy._score[:6], policy._budget = 0.6, 1
+    for cycle, page in enumerate((0, 1)):
+        belief.cycle = cycle + 1
+        belief.learn(crawl.world.visit(np.array([page]), 1.0), policy._score)
+        assert (belief.surprise[parent] > HOT) == (page == 1)
+    assert belief.surprise[parent] == pytest.approx(0.9 * 0.4 + 0.4)
+    assert policy._candidates(np.arange(6)).tolist() == list(range(6))  # all are of this directory
+    assert belief.surprise[parent] == 0.0
+    assert len(policy._candidates(np.arange(6))) == 4  # the best for a budget of one

@@ -33,6 +33,7 @@ WARM = 0.6  # of all pages: a round of so many is a warm-up
 WARM_ROWS = 30_000  # kept of a warm-up, changes apart
 WARM_CHUNKS = 10  # a warm-up is learnt from as if it had been made in so many rounds
 DOUBT = 3.0  # cycles after which the crawl's own trees have half of the weight that they earn beside a base model
+SURPRISED = 0.9  # of what earlier rounds of the cycle found above what was expected, with each round
 EARLY = 6  # first cycles, in each of which the model is trained anew: most of its data is the warm-up
 
 
@@ -47,7 +48,7 @@ class Belief:
         self.hazard = Hazard(FEATURES, seed, calibration=Calibration(doubt=0.0 if base is None else DOUBT))
         self.every, self.trees = every, trees
         self.cycle = 0
-        self.surprise: FloatArray = np.empty(0)  # by group: changes in the last round, less those expected
+        self.surprise: FloatArray = np.empty(0)  # by group: changes in the latest rounds, less those expected
         self._tie: TieArray = np.empty(0, dtype=np.uint64)
         self._asked: list[PageIds] = []  # in this cycle
         self._load_paths: Callable[[], npt.NDArray[np.object_]] | None = None
@@ -161,7 +162,7 @@ class Belief:
         new = visits.pages[visits.outcome == Outcome.FIRST]
         pages, changed = visits.pages[compared], visits.changed[compared]
         warm = len(pages) > WARM * max(1, int((self.history.first >= 0).sum()))
-        self.surprise = np.zeros(len(self.evidence.groups))
+        self.surprise *= SURPRISED
         judged = np.argsort(self._tie[pages])[:SAMPLE]
         self.prior.fit(pages[judged], changed[judged], self.places, self.evidence, self.history, self.cycle)
         for part in np.array_split(np.arange(len(pages)), WARM_CHUNKS if warm else 1):

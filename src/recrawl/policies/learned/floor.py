@@ -17,6 +17,8 @@ Debts fade over FADE cycles, surpluses over SURPLUS.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray, grown
@@ -26,7 +28,7 @@ from recrawl.visits import Visits
 
 FADE = 50.0  # cycles
 SURPLUS = 25.0  # cycles
-MOST = 0.15  # of the budget
+MOST = 0.07  # of the budget
 DEAR = 0.6  # chance of the last pages chosen from which on no site is paid: it would cost most and help least
 STRENGTH = 5.0  # s: expected changes' worth of k = 1
 PRICE = 25.0  # changes elsewhere that one change of a promise may cost at most
@@ -76,7 +78,7 @@ class Floor:
         self.due += due
         self._promised = self._promised * (1.0 - 1.0 / FADE) + self.share * due
         self.debt += self.share * due
-        return self._pay(pages, site, chance, tie, coming, k, margin, min(room, int(MOST * budget)))
+        return self._pay(pages, site, chance, tie, coming, k, margin, min(room, math.ceil(MOST * budget)))
 
     def _pay(
         self,

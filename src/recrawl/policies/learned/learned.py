@@ -1,11 +1,11 @@
 """The `learned` policy: a prequentially learnt chance of change, spent in rounds with exploration.
 
-A cycle's budget is spent in rounds. Before each round pages are scored with what all visits so far, also those of the
-rounds before, have shown (belief.py); a round takes only so many pages of one site and directory, twice as many as
-have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only the
-first round scores every page; later ones score the best candidates again, and the pages of groups in which more
-changed than was expected. A share of the budget scouts groups that the scores leave out (scouts.py), before all
-else, so that later rounds can follow; it grows or shrinks with what the scouted groups bring. Sites on which less is
+A cycle's budget is spent in rounds (rounds.py). Before each round pages are scored with what all visits so far, also
+those of the rounds before, have shown (belief.py); a round takes only so many pages of one site and directory, twice as
+many as have been asked there in this cycle, so that a site-wide edit is noticed by a few visits and then followed. Only
+the first round scores every page; later ones score the best candidates again, and the pages of groups in which more
+changed than was expected. A share of the budget scouts groups that the scores leave out (scouts.py), beside the first
+round, so that later ones can follow; it grows or shrinks with what the scouted groups bring. Sites on which less is
 found than the longest unvisited first would find get visits of their own (floor.py). A change that was hardly expected
 has the pages around it visited next (follow.py).
 """
@@ -27,7 +27,7 @@ from recrawl.policies.learned.floor import Floor
 from recrawl.policies.learned.follow import neighbours, surprises
 from recrawl.policies.learned.objectives import Objective, parse_objective
 from recrawl.policies.learned.places import DIRECTORY, PARENT, SECTION, SHAPE, SITE
-from recrawl.policies.learned.rounds import longest, spread
+from recrawl.policies.learned.rounds import ROUNDS, longest, most_unfetched, round_size, rounds_of, spread
 from recrawl.policies.learned.scouts import Scouting, scouts
 from recrawl.policies.links.link_outlook import LinkOutlook
 from recrawl.policies.selection import NO_PAGES, top_k
@@ -35,7 +35,7 @@ from recrawl.policy import Named, Policy, Setting, policies
 from recrawl.visits import Visits
 
 CANDIDATES = 4  # times the budget: how many pages later rounds score again
-HOT = 0.5  # changes above what was expected, from which on a group's pages are scored again
+HOT = 0.5  # changes above what was expected, from which on a group's pages are scored again (once)
 SCOUTED = (
     ([SITE], 0.0),
     ([SHAPE], 0.5),
@@ -51,7 +51,7 @@ class Learned(Named):
 
     objective: Objective
     seed: int = 0
-    rounds: int = 8
+    rounds: int = ROUNDS  # at most
     every: int = 3  # cycles between trainings
     explore: float = 0.05  # least share of the budget for scouts
     floor: float = 1.0  # share, per site, of what the oldest-first rule would find, that is aimed at; 0: no promise
@@ -83,15 +83,17 @@ class Learned(Named):
         if self._round == 0:
             self._budget = budget
         self._round += 1
-        size = budget if self._round >= self.rounds else min(budget, max(1, round(self._budget / self.rounds)))
+        rounds = rounds_of(self.rounds, self._budget)
+        size = round_size(budget, rounds, self._round)
         eligible, held = memory.eligible(), self.belief.held(memory)
         unfetched = eligible & ~held
         self._score_pages(np.flatnonzero(eligible & held))
-        first = top_k(np.zeros(len(memory)), memory, min(size, int(unfetched.sum())), ahead=unfetched)
+        most = min(budget, most_unfetched(size, self._budget, rounds), int(unfetched.sum()))
+        first = top_k(np.zeros(len(memory)), memory, most, ahead=unfetched)
         first = first[~held[first]]
-        if len(first) == size or memory.site_room() is not None:
+        if len(first) >= size or memory.site_room() is not None:
             return first if len(first) else self._capped_by_site(memory, size)
-        return np.concatenate([first, self._best(memory, size - len(first))])
+        return np.concatenate([first, self._best(memory, size - len(first), budget - len(first))])
 
     def chances(self, pages: PageIds) -> FloatArray:
         """Return the chance that each of these pages has changed, as it was when they were last scored."""
@@ -120,6 +122,7 @@ class Learned(Named):
         if count:
             keep[np.argpartition(-self._score[pages], count - 1)[:count]] = True
         hot = self.belief.surprise > HOT
+        self.belief.surprise[hot] = 0.0
         if hot.any():
             keep |= hot[self.belief.places.ids[pages][:, PARENT:]].any(axis=1)
         return pages[keep]
@@ -141,7 +144,7 @@ class Learned(Named):
         links = self._links[pages] * (t / self._waited(pages)) if self.objective.needs_links else NONE
         return self.objective.index(p, links, gains)
 
-    def _best(self, memory: Memory, size: int) -> PageIds:
+    def _best(self, memory: Memory, size: int, left: int) -> PageIds:
         ranking, held = self._ranking(memory), self.belief.held(memory)
         order = top_k(np.where(held, ranking, -np.inf), memory, min(20 * size, len(memory)))
         order = order[held[order]]
@@ -152,8 +155,9 @@ class Learned(Named):
         sent = self._neighbours(memory, taken)[:size]
         if self._round == 1:
             chosen = np.concatenate([taken, sent])
-            sent = np.concatenate([sent, self._choose_scouts(memory, chosen, size - len(sent))])
-            sent = np.concatenate([sent, self._owed(memory, sent, size - len(sent))])
+            sent = np.concatenate([sent, self._choose_scouts(memory, chosen, left - len(sent))])
+            sent = np.concatenate([sent, self._owed(memory, sent, left - len(sent))])
+            size = min(left, size + len(sent))
         taken = taken[~np.isin(taken, sent)][: size - len(sent)]
         if self._round > 1:
             self.scouting.watch(marginal=taken[-max(1, int(MARGIN * len(taken))) :])
@@ -258,7 +262,7 @@ class Learned(Named):
 def _learned(
     setting: Setting,
     objective: str = "changes",
-    rounds: int = 8,
+    rounds: int = ROUNDS,
     every: int = 3,
     explore: float = 0.05,
     floor: float = 1.0,

@@ -1,4 +1,8 @@
-"""One round of a cycle: pages by rank, with at most so many per group until its first outcomes are known.
+"""The rounds of a cycle: how large they are, and pages by rank with at most so many per group in each.
+
+Every round is chosen by what the rounds before it found, so many small ones find more than a few large ones. But a
+round of a handful of pages keeps hosts waiting for each other, and each one scores the best candidates again, which
+costs as much as the budget is large.
 
 The outcomes of one site or directory are correlated: if nothing was edited there, a hundred visits find nothing. So a
 round gives a group at most `room` visits on top of those that it already had in this cycle, which doubles from round to
@@ -14,6 +18,26 @@ import numpy as np
 
 from recrawl.columns import BoolArray, FloatArray, IntArray, PageIds, TieArray
 from recrawl.compiled import kernel
+
+ROUNDS = 24  # at most
+FEWEST = 8  # unless fewer are asked for
+SMALLEST = 16  # visits of a round, where there are more than FEWEST
+SCORED = 250_000  # visits times rounds: beyond it, a cycle has fewer rounds
+
+
+def rounds_of(most: int, budget: int) -> int:
+    """Return into how many rounds a cycle's budget is divided: at most `most`."""
+    return min(most, max(FEWEST, min(budget // SMALLEST, SCORED // max(budget, 1))))
+
+
+def round_size(left: int, rounds: int, number: int) -> int:
+    """Return the visits of the round with this number, from 1 on: what is left, in equal parts."""
+    return -(-left // max(1, rounds + 1 - number))
+
+
+def most_unfetched(size: int, budget: int, rounds: int) -> int:
+    """Return how many pages without a copy a round takes: the next has little to learn from them, so they go faster."""
+    return max(size, -(-budget // min(rounds, FEWEST)))
 
 
 @kernel
