@@ -61,9 +61,9 @@ def test_half_a_site_that_refuses_leaves_the_budget_to_the_other_half(tmp_path: 
                 calendar.day = 7.0 * cycle
                 crawl.run(cycles=1)
         asked = [each.path for each in server.asked]
-        status, shown = crawl.status(), crawl.page(f"{at}/shut1")
+        status, shown = crawl.status(), [crawl.page(f"{at}/shut{number}").why for number in range(6)]
     visits = sum(path.startswith("/open") for path in asked)
     assert visits > 6 + 0.6 * 6 * CYCLES
     assert max(asked.count(f"/shut{number}") for number in range(6)) <= 6
     assert any("whose visits failed rest" in note for note in status["notes"])
-    assert "its last visits failed" in shown.why
+    assert any("its last visits failed" in why for why in shown)  # which of them rest now depends on who answered first
