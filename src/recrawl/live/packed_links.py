@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,13 +65,11 @@ class PackedLinks:
         """Whether a link leads to the page's own host."""
         return _flags(self._texts[2])
 
-    def target_pages(self, pages: Mapping[str, int | None]) -> list[int | None]:
-        """Return the page that each link leads to; None where it is none."""
-        if self.targets is None:
-            return [pages.get(url) for url in self.urls]
-        return [None if page == NOBODY else page for page in self.targets.tolist()]
+    def target_pages(self, pages: Mapping[str, int]) -> list[int]:
+        """Return the page that each link leads to; NOBODY where it is none."""
+        return pages_of(self.urls, pages) if self.targets is None else self.targets.tolist()
 
-    def target_bytes(self, pages: Mapping[str, int | None]) -> bytes:
+    def target_bytes(self, pages: Mapping[str, int]) -> bytes:
         """Return the same as it is stored."""
         return pack_targets(self.target_pages(pages)) if self.targets is None else self.targets.tobytes()
 
@@ -131,9 +130,14 @@ def _flags(text: str) -> list[bool]:
     return [inside == "1" for inside in text]
 
 
-def pack_targets(pages: Sequence[int | None]) -> bytes:
+def pages_of(urls: Sequence[str], pages: Mapping[str, int]) -> list[int]:
+    """Return the page of each URL; NOBODY where it is none."""
+    return list(map(pages.get, urls, repeat(NOBODY)))
+
+
+def pack_targets(pages: Sequence[int]) -> bytes:
     """Return pages that links lead to as they are stored: 32 bits each."""
-    return struct.pack(f"<{len(pages)}i", *[NOBODY if page is None else page for page in pages])
+    return struct.pack(f"<{len(pages)}i", *pages)
 
 
 def unpack_stored(at: float, packed: bytes, targets: bytes) -> Iterator[tuple[str, int | None, bool, str, float, None]]:
@@ -161,10 +165,10 @@ def packed_lines(text: str) -> bytes:
 
 def targets_of_lines(text: str) -> bytes:
     """Return the pages that they lead to, the same."""
-    return pack_targets([page for _, page, _, _ in unpack_lines(text)])
+    return pack_targets([NOBODY if page is None else page for _, page, _, _ in unpack_lines(text)])
 
 
-def first_rows(records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[FirstRow]:
+def first_rows(records: Sequence[VisitRecord], pages: Mapping[str, int]) -> list[FirstRow]:
     """Return what is stored of the links of pages that are visited for the first time."""
     rows = []
     for r in records:

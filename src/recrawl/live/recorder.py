@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, filterfalse
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies, Place
 from recrawl.live.compared_versions import compared_contents
-from recrawl.live.packed_links import LinkLookup, PackedLinks
+from recrawl.live.packed_links import NOBODY, LinkLookup, PackedLinks
 from recrawl.live.store import Store
 from recrawl.live.store_visits import NOT_TOLD, VisitRecord
 from recrawl.see.page import see_page
@@ -33,9 +33,9 @@ from recrawl.urls.url import host_of
 from recrawl.urls.urlindex import UrlIndex, url_hashes
 from recrawl.visits import Outcome
 
-GROUP = 200  # visits per transaction, at most
+GROUP = 500  # visits per transaction, at most
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
-KNOWN = 100_000  # URLs whose pages are kept at hand
+KNOWN = 200_000  # URLs whose pages are kept at hand
 PIECE = 500  # links of a visit that are looked at before other hosts have their turn
 
 
@@ -85,10 +85,11 @@ class Recorder:
         self._cycle = 0
         self._arrived: list[Arrived] = []
         self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
-        self._outside: set[str] = set()  # URLs met lately that are no pages, and that `_outside_of` does not admit
-        self._outside_index = UrlIndex()  # the same by their hashes
-        self._outside_of = scope
-        self._known: dict[str, int] = {}  # pages of URLs met lately: a site's pages link to the same ones over and over
+        # Pages of URLs met lately, as a site's pages link to the same ones over and over; NOBODY of those that are no
+        # pages, and that `_known_in` does not admit.
+        self._known: dict[str, int] = {}
+        self._known_in = scope
+        self._outside_index = UrlIndex()  # those that are not admitted, by their hashes
 
     def begin(self, cycle: int) -> None:
         """Begin the visits of this cycle."""
@@ -160,10 +161,10 @@ class Recorder:
                 self.discovery.note_first_visit(host_of(each.result.url))
             self.watch(Noted(each.result.url, record, new, len(discovered.get(record.page, ()))))
 
-    def _follow_canonical(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+    def _follow_canonical(self, records: Sequence[VisitRecord], pages: Mapping[str, int]) -> None:
         """Bar pages whose canonical address we have a copy of; free the other names of pages that are gone."""
-        named = [(record.page, pages.get(record.canonical)) for record in records if record.canonical is not None]
-        known = [(page, canonical) for page, canonical in named if canonical is not None and canonical != page]
+        named = [(r.page, pages.get(r.canonical, NOBODY)) for r in records if r.canonical is not None]
+        known = [(page, canonical) for page, canonical in named if canonical not in (NOBODY, page)]
         self.aliases += self.store.note_aliases(known) if known else []
         self.store.free_aliases([record.page for record in records if record.outcome == Outcome.GONE])
 
@@ -208,23 +209,21 @@ class Recorder:
         headers, body = self.bodies.answer(place)
         return bag_of(see_page(body, copy.url, headers).main_text)
 
-    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[dict[str, int | None], dict[int, list[int]]]:
+    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[Mapping[str, int], dict[int, list[int]]]:
         """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
 
-        Pages are made of URLs that are new, in scope, and within the budgets.
+        Pages are made of URLs that are new, in scope, and within the budgets. What is none is missing, or NOBODY.
         """
-        outside = self._outside_now()
+        pages = self._known_now()
         packed = [record.links for record in records if isinstance(record.links, PackedLinks)]
         lookup = LinkLookup(packed, self.store.index) if packed else None
         unknown = iter(lookup.strange(self._outside_index) if lookup else ())
         shown_by = [_shown_by(record, unknown) for record in records]
-        shown = dict.fromkeys(chain.from_iterable(shown_by))
-        pages: dict[str, int | None] = dict(zip(shown, map(self._known.get, shown), strict=True))
-        strange = self._find([url for url, page in pages.items() if page is None and url not in outside], pages)
-        discovered = self._add_strange(strange, records, shown_by, pages) if strange else {}
+        strange = self._find(list(dict.fromkeys(filterfalse(pages.__contains__, chain.from_iterable(shown_by)))))
+        discovered = self._add_strange(strange, records, shown_by) if strange else {}
         if lookup:
             lookup.settle()
-            if beyond := [url for url in strange if url in outside]:
+            if beyond := [url for url in strange if pages.get(url) == NOBODY]:
                 self._outside_index.add(url_hashes(beyond))
         return pages, discovered
 
@@ -233,7 +232,6 @@ class Recorder:
         strange: Sequence[str],
         records: Sequence[VisitRecord],
         shown_by: Sequence[Sequence[str]],
-        pages: dict[str, int | None],
     ) -> dict[int, list[int]]:
         """Make pages of those of these URLs that may be; return the pages that each visit was the first to show."""
         fresh = [url for url in strange if self._may_add(url)]
@@ -246,7 +244,6 @@ class Recorder:
         made = self.store.add_pages(
             fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
         ).tolist()
-        pages.update(zip(fresh, made, strict=True))
         self._known.update(zip(fresh, made, strict=True))
         discovered: dict[int, list[int]] = defaultdict(list)
         for page, parent in zip(made, parents, strict=True):
@@ -256,31 +253,27 @@ class Recorder:
 
     def forget_scope(self) -> None:
         """Ask anew which URLs are in the scope: the one who answers has changed."""
-        self._in_scope, self._outside, self._outside_index = {}, set(), UrlIndex()
+        self._in_scope, self._known, self._outside_index = {}, {}, UrlIndex()
 
-    def _outside_now(self) -> set[str]:
-        """Return what is known to be out of the scope as it is now: that of a crawl is another when pages are added."""
-        if self._outside_of is not self.scope or len(self._outside) > KNOWN:
-            self._outside, self._outside_index, self._outside_of = set(), UrlIndex(), self.scope
-        return self._outside
+    def _known_now(self) -> dict[str, int]:
+        """Return what is known of URLs in the scope as it is now: that of a crawl is another when pages are added."""
+        if self._known_in is not self.scope or len(self._known) > KNOWN:
+            self._known, self._outside_index, self._known_in = {}, UrlIndex(), self.scope
+        return self._known
 
     def _may_add(self, url: str) -> bool:
         known = self._in_scope.get(url)
         if self.scope(url) if known is None else known:
             return self.discovery.admit(url)
-        self._outside.add(url)
+        self._known[url] = NOBODY
         return False
 
-    def _find(self, urls: Sequence[str], pages: dict[str, int | None]) -> list[str]:
+    def _find(self, urls: Sequence[str]) -> list[str]:
         """Look up the pages of these URLs; return those that are no pages."""
         if not urls:
             return []
-        if len(self._known) > KNOWN:
-            self._known.clear()
         numbers = self.store.index.find(url_hashes(urls))
-        found = {urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()}
-        self._known.update(found)
-        pages.update(found)
+        self._known.update({urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()})
         return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.live.packed_links import PackedLinks, first_rows, unpack_stored
+from recrawl.live.packed_links import NOBODY, PackedLinks, first_rows, pages_of, unpack_stored
 from recrawl.live.store_bodies import StoredBodies
 from recrawl.live.store_contents import KeptContents, StoredContents
 from recrawl.live.store_signals import StoredSignals
@@ -55,9 +55,9 @@ class SeenLinks(NamedTuple):
         """How many of them lead to the page's own host."""
         return sum(self.internal)
 
-    def target_pages(self, pages: Mapping[str, int | None]) -> list[int | None]:
-        """Return the page that each link leads to; None where it is none."""
-        return list(map(pages.get, self.urls))
+    def target_pages(self, pages: Mapping[str, int]) -> list[int]:
+        """Return the page that each link leads to; NOBODY where it is none."""
+        return pages_of(self.urls, pages)
 
 
 class VisitRecord(NamedTuple):
@@ -139,7 +139,7 @@ class StoredVisits(StoredSignals, StoredContents, StoredBodies):
         self.add_contents([(first + i, r.page, r.kept) for i, r in enumerate(records) if r.kept is not None])
         return first
 
-    def set_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> list[tuple[int, int]]:
+    def set_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int]) -> list[tuple[int, int]]:
         """Bring links up to date; return for each visit how many internal and external ones our copy did not have.
 
         What the pages' rows say of the links of new versions is left to `add_visits`.
@@ -157,7 +157,10 @@ class StoredVisits(StoredSignals, StoredContents, StoredBodies):
             urls = shown.urls
             links = zip(urls, shown.target_pages(pages), shown.internal, shown.anchors, strict=True)
             added = [link for link in links if not before.get(link[0], False)]
-            fresh += [(seen.page, *link, seen.at) for link in added]
+            fresh += [
+                (seen.page, url, None if page == NOBODY else page, inside, anchor, seen.at)
+                for url, page, inside, anchor in added
+            ]
             if before:
                 there_now = set(urls)
                 lost += [(seen.at, seen.page, url) for url, there in before.items() if there and url not in there_now]
@@ -185,7 +188,7 @@ class StoredVisits(StoredSignals, StoredContents, StoredBodies):
         )
         return counts
 
-    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int]) -> None:
         """Keep the links of pages that are visited for the first time."""
         self.db.executemany("insert into first_links values (?, ?, ?, ?, ?)", first_rows(records, pages))
 

@@ -13,7 +13,7 @@ import pytest
 
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.live.fleet.inbox_format import Reply, pack_reply, unpack_reply
-from recrawl.live.packed_links import LinkLookup, PackedLinks, pack_targets, unpack_stored
+from recrawl.live.packed_links import NOBODY, LinkLookup, PackedLinks, pack_targets, unpack_stored
 from recrawl.live.store_visits import SeenLinks, VisitRecord
 from recrawl.see.version_contents import Contents
 from recrawl.see.words import bag_of, pack_bag
@@ -97,10 +97,11 @@ def test_pages_of_many_links_are_looked_up_at_once() -> None:
     index.add(url_hashes(["https://c.example/new"]))
     lookup.settle()
     pages = [each.target_pages({}) for each in links]
-    assert pages == [[0, 1, None], [], [None, 2, None], [2, 0]]
-    for each, found in zip(links, pages, strict=True):
+    assert pages == [[0, 1, NOBODY], [], [NOBODY, 2, NOBODY], [2, 0]]
+    for each, numbers in zip(links, pages, strict=True):
+        found = [None if page == NOBODY else page for page in numbers]
         stored = list(unpack_stored(3.0, each.packed, each.target_bytes({})))
         assert stored == [(*row, 3.0, None) for row in zip(each.urls, found, each.internal, each.anchors, strict=True)]
         assert [row[1] for row in stored] == found
-        assert each.target_bytes({}) == pack_targets(found)
+        assert each.target_bytes({}) == pack_targets(numbers)
     assert np.concatenate([each.hashes for each in links]).tolist() == url_hashes(list(chain(*shown))).tolist()

@@ -123,7 +123,7 @@ def _add_contents(db: PostgresDatabase, rows: Sequence[tuple[int, int, KeptConte
         db.executemany("insert or replace into last_bags values (?, ?, ?)", [(p, v, c.bag) for v, p, c in later])
 
 
-def add_first_links(db: PostgresDatabase, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+def add_first_links(db: PostgresDatabase, records: Sequence[VisitRecord], pages: Mapping[str, int]) -> None:
     """Keep the links of pages that are visited for the first time, compressed as the worker sent them."""
     rows = first_rows(records, pages)
     if rows:

@@ -106,7 +106,7 @@ class PostgresStore(Store):
         self.judge_signals([(r.page, r.outcome) for r in records])
         return first
 
-    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int | None]) -> None:
+    def _add_first_links(self, records: Sequence[VisitRecord], pages: Mapping[str, int]) -> None:
         add_first_links(self.db, records, pages)
 
     def _first_links(self, page: int | None) -> Iterator[tuple[int, Iterator[tuple[Any, ...]]]]:
