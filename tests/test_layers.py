@@ -17,6 +17,7 @@ LAYERS = [
         "compiled",
         "hashing",
         "joined_texts",
+        "sha1_lanes",
         "spans",
         "registry",
         "plugins",

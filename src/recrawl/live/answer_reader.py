@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
 from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.validators import Validators
-from recrawl.live.bodies import gzip_record, keep_unreadable
+from recrawl.live.bodies import keep_unreadable
 from recrawl.live.judge import judge_read
 from recrawl.live.page_reader import PageReader
 from recrawl.live.recorder import Arrived
 from recrawl.live.seen_before import SeenBefore
 from recrawl.live.store_visits import Copy, VisitRecord
+from recrawl.live.warc_records import gzip_records
 from recrawl.see.page import SeenPage, see_page
 from recrawl.see.version_contents import contents_of
 
@@ -60,8 +62,8 @@ class AnswerReader:
         self.before.remember(record, result, said)
         if seen is None or not seen.may_keep_body:
             return Arrived(result, record, False, () if seen is None else seen.feeds)
-        packed = await asyncio.to_thread(_packed, result)  # it takes long, and no lock
-        return Arrived(result.without_body(), record, True, seen.feeds, packed)
+        packed = await asyncio.to_thread(_packed, [result])  # it takes long, and no lock
+        return Arrived(result.without_body(), record, True, seen.feeds, packed[0])
 
     async def read_small(self, answers: Sequence[Answered]) -> list[Arrived]:
         """Return the visits that the first of these answers are, in their order: as many as are read in READING_S."""
@@ -77,11 +79,11 @@ class AnswerReader:
                 self.before.remember(record, result, seen)
                 if seen.unreadable:
                     await self._keep_unreadable(result, seen)
-        return [_arrived(result, *each) for (_, result, _), each in zip(answers, judged, strict=True)]
+        return _arrived([result for _, result, _ in answers], judged)
 
     async def _keep_unreadable(self, result: FetchResult, seen: SeenPage) -> None:
         folder = self.folder.with_name("unreadable")
-        await asyncio.to_thread(lambda: keep_unreadable(folder, _packed(result), seen.digest))
+        await asyncio.to_thread(lambda: keep_unreadable(folder, _packed([result])[0], seen.digest))
 
 
 def _said_in_time(answers: Iterable[tuple[FetchResult, SeenPage | None]]) -> list[SeenPage | None]:
@@ -100,12 +102,21 @@ def _said(result: FetchResult) -> SeenPage | None:
     return None if result.outcome is not None else see_page(result.body, result.final_url, result.headers)
 
 
-def _arrived(result: FetchResult, record: VisitRecord, seen: SeenPage | None) -> Arrived:
-    """Return the visit to a page whose new version is `seen`, with its body packed while that is at hand."""
-    if seen is None or not seen.may_keep_body:
-        return Arrived(result, record, False, () if seen is None else seen.feeds)
-    return Arrived(result.without_body(), record, True, seen.feeds, _packed(result))
+def _arrived(results: Sequence[FetchResult], judged: Sequence[tuple[VisitRecord, SeenPage | None]]) -> list[Arrived]:
+    """Return the visits to pages, those with a new version with its body packed while that is at hand."""
+    kept = [seen is not None and seen.may_keep_body for _, seen in judged]
+    packed = iter(_packed(list(compress(results, kept))))
+    return [
+        Arrived(
+            result.without_body() if keeps else result,
+            record,
+            keeps,
+            () if seen is None else seen.feeds,
+            next(packed) if keeps else b"",
+        )
+        for result, (record, seen), keeps in zip(results, judged, kept, strict=True)
+    ]
 
 
-def _packed(result: FetchResult) -> bytes:
-    return gzip_record(result.url, result.status, result.headers, result.body)
+def _packed(results: Sequence[FetchResult]) -> list[bytes]:
+    return gzip_records([(result.url, result.status, result.headers, result.body) for result in results])

@@ -13,20 +13,14 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from functools import cached_property, lru_cache
-from hashlib import sha1
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fastwarc.warc import ArchiveIterator
 
-try:
-    from isal.isal_zlib import compress  # the same format, several times faster
-except ImportError:  # no build for this machine
-    from zlib import compress
-
 from recrawl.errors import StoreError
+from recrawl.live.warc_records import gzip_records
 
 if TYPE_CHECKING:
     from recrawl.live.remote_bodies import RemoteBodies
@@ -34,14 +28,6 @@ if TYPE_CHECKING:
 MAX_FILE_BYTES = 1 << 30
 MOST_UNREADABLE = 100  # bodies that could not be read, kept for diagnosis
 _NUMBER = re.compile(r"-([0-9]{5})(?:-[0-9]+)?\.warc\.gz$")
-_DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"})  # the stored body is decoded
-
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
-
-_UUIDS_AT_ONCE = 256
-_uuids: list[str] = []
-os.register_at_fork(after_in_child=_uuids.clear)  # or two processes would give the same
 
 Place = tuple[str, int, int]  # file, offset, length
 
@@ -119,7 +105,7 @@ class Bodies:
         """Append one response, or its record if that is `packed`; call `sync` before the store mentions it."""
         assert self._file is not None, "open first"
         self.close_when_due()
-        record = packed or gzip_record(url, status, headers, body)
+        record = packed or gzip_records([(url, status, headers, body)])[0]
         offset, self._end = self._end, self._end + len(record)
         self._waiting.append(record)
         return self._name, offset, len(record)
@@ -213,47 +199,3 @@ def keep_unreadable(folder: Path, record: bytes, digest: bytes) -> None:
     for path in files[: max(0, len(files) + 1 - MOST_UNREADABLE)]:
         path.unlink(missing_ok=True)
     (folder / f"{digest.hex()}.warc.gz").write_bytes(record)
-
-
-def gzip_record(url: str, status: int, headers: tuple[tuple[str, str], ...], body: bytes) -> bytes:
-    """Return one response record (WARC 1.1) as a gzip member of its own.
-
-    The digests are those that readers verify: of the whole block, and of the body alone.
-    """
-    kept = [f"{name}: {value}\r\n" for name, value in headers if name not in _DROPPED and value.isprintable()]
-    head = f"HTTP/1.1 {status} OK\r\n{''.join(kept)}content-length: {len(body)}\r\n\r\n".encode("latin-1", "replace")
-    block = sha1(head)
-    block.update(body)
-    record = (
-        f"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{_random_uuid()}>\r\n"
-        f"WARC-Date: {_date_of(int(time.time()))}\r\nWARC-Target-URI: {url}\r\n"
-        f"WARC-Block-Digest: sha1:{_base32(block.digest())}\r\n"
-        f"WARC-Payload-Digest: sha1:{_base32(sha1(body).digest())}\r\n"
-        f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(head) + len(body)}\r\n\r\n"
-    )
-    return compress(b"".join((record.encode(), head, body, b"\r\n\r\n")), 1, 31)
-
-
-def _random_uuid() -> str:
-    """Return a random UUID (version 4), as text; many are drawn at once, by one call of the system."""
-    try:
-        return _uuids.pop()
-    except IndexError:
-        drawn = os.urandom(16 * _UUIDS_AT_ONCE).hex()
-        _uuids.extend(_uuid_of(drawn[at : at + 32]) for at in range(32, len(drawn), 32))
-        return _uuid_of(drawn[:32])
-
-
-def _uuid_of(bits: str) -> str:
-    return f"{bits[:8]}-{bits[8:12]}-4{bits[13:16]}-{'89ab'[int(bits[16], 16) & 3]}{bits[17:20]}-{bits[20:]}"
-
-
-@lru_cache(maxsize=4)
-def _date_of(second: int) -> str:
-    return f"{datetime.fromtimestamp(second, UTC):%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _base32(digest: bytes) -> str:
-    """Return a SHA-1 digest in base 32, two letters at a time: base64.b32encode takes three times as long."""
-    number = int.from_bytes(digest, "big")
-    return "".join([_PAIRS[number >> shift & 1023] for shift in range(150, -1, -10)])

@@ -13,18 +13,20 @@ from recrawl.policies.selection import top_k
 from recrawl.see.change import distance_of
 from recrawl.see.page import see_page
 from recrawl.see.words import bag_of, pack_bag, unpack_bag
+from recrawl.sha1_lanes import sha1_base32
 from recrawl.urls.urlindex import UrlIndex, url_hashes
 from recrawl.visits import Outcome, Visits
 
 
 def load_kernels() -> None:
-    """Read and compare two pages, look up their URLs, choose one and record its visit, as a crawl does."""
+    """Read, compare and pack two pages, look up their URLs, choose one and record its visit, as a crawl does."""
     one, two = (
         bag_of(see_page(body, "http://localhost/").main_text)
         for body in (b"<p>some words <a href=x>x</a>", b"<p>\xe6\x97\xa5")
     )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
+    sha1_base32(b"abc", [0], [3])
     index = UrlIndex(room=1)
     index.add(url_hashes([f"http://localhost/{number}" for number in range(len(index._keys))]))  # grows
     index.find(url_hashes(["http://localhost/"]))
