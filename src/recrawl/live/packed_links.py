@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,13 @@ else:
 from recrawl.joined_texts import joined
 
 if TYPE_CHECKING:
-    from recrawl.live.store_visits import VisitRecord
+    from recrawl.live.store_visits import SeenLinks, VisitRecord
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
 LEVEL = 3
 _kept = threading.local()  # a compressor of each thread's own
 NOBODY = -1  # in the place of a page: the target is none
+_NO_HASHES = np.empty(0, dtype=np.uint64)
 
 FirstRow = tuple[int, float, int, bytes, bytes]  # page, when first seen, how many, links, the pages they lead to
 TargetPages = npt.NDArray[np.int32]
@@ -72,6 +73,27 @@ class PackedLinks:
     def target_bytes(self, pages: Mapping[str, int]) -> bytes:
         """Return the same as it is stored."""
         return pack_targets(self.target_pages(pages)) if self.targets is None else self.targets.tobytes()
+
+
+class FoundLinks(PackedLinks):
+    """Links that were packed where they were found; the pages that they lead to, as far as these were known then."""
+
+    def __init__(self, links: SeenLinks, known: Mapping[str, int]) -> None:
+        super().__init__(pack_columns(*links), links.total, links.total_internal, _NO_HASHES)
+        found = list(map(known.get, links.urls))
+        # places and addresses of the others
+        self.strange = [(i, url) for i, url in enumerate(links.urls) if found[i] is None] if None in found else []
+        self._found: list[Any] = found
+
+    def target_pages(self, pages: Mapping[str, int]) -> list[int]:
+        """Return the page that each link leads to; NOBODY where it is none."""
+        for i, url in self.strange:
+            self._found[i] = pages.get(url, NOBODY)
+        return self._found
+
+    def target_bytes(self, pages: Mapping[str, int]) -> bytes:
+        """Return the same as it is stored."""
+        return pack_targets(self.target_pages(pages))
 
 
 class LinkLookup:

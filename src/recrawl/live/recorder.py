@@ -23,9 +23,9 @@ from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies, Place
 from recrawl.live.compared_versions import compared_contents
-from recrawl.live.packed_links import NOBODY, LinkLookup, PackedLinks
+from recrawl.live.packed_links import NOBODY, FoundLinks, LinkLookup, PackedLinks
 from recrawl.live.store import Store
-from recrawl.live.store_visits import NOT_TOLD, VisitRecord
+from recrawl.live.store_visits import NOT_TOLD, SeenLinks, VisitRecord
 from recrawl.see.page import see_page
 from recrawl.see.words import Bag, bag_of, unpack_bag
 from recrawl.urls.traps import DiscoveryBudget, template_of
@@ -103,7 +103,7 @@ class Recorder:
 
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""
-        self._arrived.append(arrived)
+        self._arrived.append(self._made_ready(arrived))
         if len(self._arrived) >= self.group:
             self.record()
 
@@ -138,7 +138,7 @@ class Recorder:
         arrived, self._arrived = self._arrived, []
         if not arrived:
             return
-        records = [self.compared(each.record, self._place_of(each)) for each in arrived]
+        records = [each.record for each in arrived]
         self.bodies.sync()
         with self.store.group():
             pages, discovered = self._pages_of(records)
@@ -179,6 +179,13 @@ class Recorder:
         self.store.add_feeds([(host, url, None) for url, host in feeds.items()])
         self.store.keep_templates(self.discovery.export_grown())
 
+    def _made_ready(self, arrived: Arrived) -> Arrived:
+        """Write the body, compare the version and pack its links: what it says is still in the processor's caches."""
+        record = arrived.record
+        if record.outcome == Outcome.FIRST and isinstance(record.links, SeenLinks):
+            record = record._replace(links=FoundLinks(record.links, self._known_now()))
+        return arrived._replace(record=self.compared(record, self._place_of(arrived)), packed=b"")
+
     def _place_of(self, arrived: Arrived) -> Place | None:
         """Write a body that may be kept; return where it is."""
         if not arrived.keeps_body:
@@ -215,7 +222,7 @@ class Recorder:
         Pages are made of URLs that are new, in scope, and within the budgets. What is none is missing, or NOBODY.
         """
         pages = self._known_now()
-        packed = [record.links for record in records if isinstance(record.links, PackedLinks)]
+        packed = [record.links for record in records if type(record.links) is PackedLinks]
         lookup = LinkLookup(packed, self.store.index) if packed else None
         unknown = iter(lookup.strange(self._outside_index) if lookup else ())
         shown_by = [_shown_by(record, unknown) for record in records]
@@ -282,9 +289,14 @@ def _shown_by(record: VisitRecord, unknown: Iterator[Sequence[str]]) -> Sequence
 
     Of links that were looked up before, those that are `unknown`.
     """
+    links = record.links
     urls: Sequence[str] = ()
-    if record.links is not None:
-        urls = next(unknown) if isinstance(record.links, PackedLinks) else record.links.urls
+    if isinstance(links, FoundLinks):
+        urls = [url for _, url in links.strange]
+    elif isinstance(links, PackedLinks):
+        urls = next(unknown)
+    elif links is not None:
+        urls = links.urls
     return urls if record.canonical is None else [*urls, record.canonical]
 
 
