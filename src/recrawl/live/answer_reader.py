@@ -7,12 +7,12 @@ hand in the processor's caches for every page but the first, which takes half th
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import NamedTuple
 
-from recrawl.fetch.outcome import FetchResult
+from recrawl.fetch.outcome import FetchResult, Headers
 from recrawl.fetch.validators import Validators
 from recrawl.live.bodies import keep_unreadable
 from recrawl.live.judge import judge_read
@@ -21,7 +21,7 @@ from recrawl.live.recorder import Arrived
 from recrawl.live.seen_before import SeenBefore
 from recrawl.live.store_visits import Copy, VisitRecord
 from recrawl.live.warc_records import gzip_records
-from recrawl.see.page import SeenPage, see_page
+from recrawl.see.page import SeenPage, see_pages
 from recrawl.see.version_contents import contents_of
 
 READING_S = 0.02  # before other hosts are served; pages that are slow to read are read by twos
@@ -87,19 +87,26 @@ class AnswerReader:
 
 
 def _said_in_time(answers: Iterable[tuple[FetchResult, SeenPage | None]]) -> list[SeenPage | None]:
-    """Return what the first of these answers say, one at least; beside each, what is known of it already."""
+    """Return what the first of these answers say, one at least; beside each, what is known of it already.
+
+    None for those that have no content.
+    """
     time_s = asyncio.get_running_loop().time
-    said, until_s = list[SeenPage | None](), time_s() + READING_S
-    for result, same in answers:
-        said.append(same or _said(result))
-        if time_s() > until_s:
-            break
+    until_s = time_s() + READING_S
+    said, read = list[SeenPage | None](), list[int]()
+
+    def unread() -> Iterator[tuple[bytes, str, Headers]]:
+        for result, same in answers:
+            said.append(same)
+            if same is None and result.outcome is None:
+                read.append(len(said) - 1)
+                yield result.body, result.final_url, result.headers
+            if time_s() > until_s:
+                return
+
+    for place, seen in zip(read, see_pages(unread()), strict=True):
+        said[place] = seen
     return said
-
-
-def _said(result: FetchResult) -> SeenPage | None:
-    """Return what an answer says; None where it has no content."""
-    return None if result.outcome is not None else see_page(result.body, result.final_url, result.headers)
 
 
 def _arrived(results: Sequence[FetchResult], judged: Sequence[tuple[VisitRecord, SeenPage | None]]) -> list[Arrived]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -21,8 +20,7 @@ _DROPPED = frozenset({"content-encoding", "transfer-encoding", "content-length"}
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
 
-_HAS_LANES = platform.machine() in ("x86_64", "AMD64")  # others have narrow vectors, and SHA-1 of their own
-_FEWEST_IN_LANES = 7  # longest messages in all: fewer are hashed sooner one after the other
+_LEAST_IN_LANES = 7  # messages: fewer are hashed sooner one after the other
 
 _UUIDS_AT_ONCE = 256
 _uuids: list[str] = []
@@ -46,11 +44,14 @@ def gzip_records(responses: Sequence[Response]) -> list[bytes]:
 
 def digests_of(blocks: Sequence[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     """Return the SHA-1 of each block, a head and a body, and that of its body alone; in base 32."""
-    sizes = [len(head) + len(body) for head, body in blocks]
-    if not _HAS_LANES or 2 * sum(sizes) <= _FEWEST_IN_LANES * max(sizes, default=0):
+    if len(blocks) < 2:  # packed by a process that has no kernels loaded, perhaps
         return [_digests_of(*block) for block in blocks]
-    from recrawl.sha1_lanes import sha1_base32  # loads the compiler
+    from recrawl.lane_code import pay
+    from recrawl.sha1_lanes import sha1_base32
 
+    sizes = [len(head) + len(body) for head, body in blocks]
+    if not pay(sizes + sizes, _LEAST_IN_LANES):
+        return [_digests_of(*block) for block in blocks]
     ends = list(accumulate(sizes))
     starts = [end - size for end, size in zip(ends, sizes, strict=True)]
     bodies = [start + len(head) for start, (head, _) in zip(starts, blocks, strict=True)]

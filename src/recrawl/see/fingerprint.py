@@ -7,12 +7,15 @@ differs between two visits to an unchanged page: clocks, counters, "3 minutes ag
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from recrawl.blake2b_lanes import blake2b_of_each
 from recrawl.columns import BoolArray, ByteArray
 from recrawl.compiled import borrowing, kernel, nth
+from recrawl.lane_code import pay
 from recrawl.see.rotating import CLOCK_LINE, LONGEST_CLOCK, ROTATING
 from recrawl.see.rotating_numbers import is_bare_number, may_be_clock
 from recrawl.see.rotating_places import in_characters, only_tokens, rotating_starts
@@ -20,12 +23,13 @@ from recrawl.see.rotating_tokens import cut_tokens
 from recrawl.see.words import letters_and_digits
 
 DIGEST_BYTES = 16
+_LEAST_IN_LANES = 3  # texts: fewer are hashed sooner one after the other
 _BLOCK = 32  # bytes of a line that are looked at together
 
 
 def fingerprint(text: bytes) -> bytes:
     """Return the digest of a text (UTF-8) without what rotates by itself."""
-    return digest_of_bytes(_stable(text))
+    return digest_of_bytes(stable_bytes(text))
 
 
 def stable_text(text: str) -> str:
@@ -34,10 +38,11 @@ def stable_text(text: str) -> str:
     A date or a time inside a sentence is content and stays; a full timestamp, or a line that is nothing but a date, a
     time or a bare number, is a clock or a counter and goes.
     """
-    return _stable(text.encode("utf-8", "replace")).decode()
+    return stable_bytes(text.encode("utf-8", "replace")).decode()
 
 
-def _stable(whole: bytes) -> bytes:
+def stable_bytes(whole: bytes) -> bytes:
+    """Do the same with a text in UTF-8."""
     size = len(whole)
     out = np.empty(size + 1, dtype=np.uint8)
     # room for all there can be, most of it never touched: arrays that a kernel returns take longer to wrap
@@ -158,3 +163,10 @@ def digest(text: str) -> bytes:
 def digest_of_bytes(body: bytes) -> bytes:
     """Return the exact fingerprint of bytes."""
     return hashlib.blake2b(body, digest_size=DIGEST_BYTES).digest()
+
+
+def digests_of_bytes(texts: Sequence[bytes]) -> list[bytes]:
+    """Return the exact fingerprint of each of many bytes."""
+    if pay(list(map(len, texts)), _LEAST_IN_LANES):
+        return blake2b_of_each(texts, DIGEST_BYTES)
+    return [digest_of_bytes(text) for text in texts]
