@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, kernel, nth
+from recrawl.see.byte_masks import BYTES, lowest_bit, nonzero_bytes
 
 _PACKED_BYTES = 8
 _MEMO_BITS = 13
@@ -60,7 +61,7 @@ def _room(size: int) -> _Room:
     room: _Room | None = getattr(_scratch, "room", None)
     if room is None or size > _KEPT_BYTES:
         size = max(size, _KEPT_BYTES)
-        folded, edges = np.zeros(size // 8 + 3, dtype=np.uint64), np.empty(size + 2, dtype=np.int32)
+        folded, edges = np.zeros((size + BYTES) // 8 + 3, dtype=np.uint64), np.empty(size + 2, dtype=np.int32)
         found, count = (np.empty(size // 2 + 2, dtype=np.int32) for _ in range(2))
         keys, hashes = np.zeros(1 << _MEMO_BITS, dtype=np.uint64), np.zeros(1 << _MEMO_BITS, dtype=np.uint32)
         room = _Room(folded, edges, found, count, keys, hashes)
@@ -122,13 +123,18 @@ def _fold_others(text: ByteArray, lower: Numbers, out: ByteArray) -> bool:
 
 @borrowing
 def _find_edges(folded: ByteArray, n: int, edges: Numbers) -> int:
-    """Note where words begin and end; the byte after the text is 0."""
-    k, before = 0, np.uint8(0)
-    for i in range(n + 1):
-        now = np.uint8(folded[nth(i)] != 0)
-        edges[nth(k)] = i
-        k += int(now ^ before)
-        before = now
+    """Note where words begin and end; the byte after the text is 0. Beyond it there is room for 64 more."""
+    k, before = 0, np.uint64(0)
+    for i in range(0, n + 1, BYTES):
+        letters = nonzero_bytes(folded, i)
+        if i + BYTES > n:
+            letters &= (np.uint64(1) << np.uint64(n - i)) - np.uint64(1)
+        changes = letters ^ ((letters << np.uint64(1)) | before)
+        before = letters >> np.uint64(BYTES - 1)
+        while changes:
+            edges[nth(k)] = i + lowest_bit(changes)
+            k += 1
+            changes &= changes - np.uint64(1)
     return k
 
 

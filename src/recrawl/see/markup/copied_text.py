@@ -1,4 +1,4 @@
-"""Copy the text between two tags, white space collapsed: short ones byte by byte, long ones by blocks."""
+"""Copy the text between two tags, white space collapsed: by blocks, or byte by byte where there is some to collapse."""
 
 from __future__ import annotations
 
@@ -6,17 +6,29 @@ import numpy as np
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, nth
+from recrawl.see.byte_masks import BYTES, count_bits, lowest_bit, spaces, tags
 
-_BLOCK = 32  # bytes that are looked at together: the processor does so in one step
 _SPACE = np.array([c in b" \t\n\f\r" for c in range(256)], dtype=np.int64)  # calls no kernel: imports stay quick
 
 
 @borrowing
 def copy_text(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int, int]:
     """Copy text up to the next tag, white space collapsed; return both positions and the number of words begun."""
-    end = min(len(source), i + _BLOCK)
-    i, t, words = _copy_bytes(source, i, end, text, t)
-    return (i, t, words) if i < end or i == len(source) else _copy_more(source, i, text, t, words)
+    n, words = len(source), 0
+    while i + BYTES <= n:
+        size, begun = _copy_block(source, i, text, t)
+        if size < 0:
+            end = i + BYTES
+            i, t, begun = _copy_bytes(source, i, end, text, t)
+            words += begun
+            if i < end:
+                return i, t, words
+            continue
+        i, t, words = i + size, t + size, words + begun
+        if size < BYTES:
+            return i, t, words
+    i, t, begun = _copy_bytes(source, i, n, text, t)
+    return i, t, words + begun
 
 
 @borrowing
@@ -38,34 +50,18 @@ def _copy_bytes(source: ByteArray, i: int, end: int, text: ByteArray, t: int) ->
 
 
 @borrowing
-def _copy_more(source: ByteArray, i: int, text: ByteArray, t: int, words: int) -> tuple[int, int, int]:
-    """Go on with a long text: whole blocks as long as they are plain, others byte by byte."""
-    n = len(source)
-    while True:
-        while i + _BLOCK <= n:
-            begun = _copy_block(source, i, text, t)
-            if begun < 0:
-                break
-            i, t, words = i + _BLOCK, t + _BLOCK, words + begun
-        end = min(n, i + _BLOCK)
-        i, t, begun = _copy_bytes(source, i, end, text, t)
-        words += begun
-        if i < end or i == n:
-            return i, t, words
+def _copy_block(source: ByteArray, i: int, text: ByteArray, t: int) -> tuple[int, int]:
+    """Copy a block of text up to a tag; return how long it is, -1 if there is white space to collapse, and its words.
 
-
-@borrowing
-def _copy_block(source: ByteArray, i: int, text: ByteArray, t: int) -> int:
-    """Copy a block of text that has no tag and nothing to collapse; return how many words begin in it, else -1.
-
-    What is asked of each byte is asked of all of them at once.
+    What is asked of each byte is asked of all of them at once; what is copied beyond a tag is written over.
     """
-    others, begun = np.uint8(0), np.uint8(0)
-    for k in range(_BLOCK):
-        byte, before = source[nth(i + k)], source[nth(i + k - 1)]
-        space = np.uint8(byte == 32) | (np.uint8(np.uint8(byte - 9) < 5) & np.uint8(byte != 11))
-        spaced = np.uint8(before == 32) | (np.uint8(np.uint8(before - 9) < 5) & np.uint8(before != 11))
-        others |= np.uint8(byte == 60) | (space & spaced)
-        begun = np.uint8(begun + (spaced & ~space))
-        text[nth(t + k)] = np.uint8(32) if space else byte
-    return -1 if others else int(begun)
+    size = lowest_bit(tags(source, i))
+    within = ~np.uint64(0) if size == BYTES else (np.uint64(1) << np.uint64(size)) - np.uint64(1)
+    space = spaces(source, i)
+    spaced = (space << np.uint64(1)) | np.uint64(text[nth(t - 1)] == 32 or text[nth(t - 1)] == 10)
+    if space & spaced & within:
+        return -1, 0
+    for k in range(BYTES):
+        byte = source[nth(i + k)]
+        text[nth(t + k)] = np.uint8(32) if (np.uint8(byte - 9) < 5) & (byte != 11) else byte
+    return size, count_bits(~space & spaced & within)
