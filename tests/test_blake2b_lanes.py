@@ -24,3 +24,14 @@ def test_every_length_around_the_end_of_a_block_is_padded_right() -> None:
     """Lengths from 0 to three blocks."""
     messages = [random.Random(size).randbytes(size) for size in range(3 * 128 + 2)]
     assert blake2b_of_each(messages, 16) == [hashlib.blake2b(each, digest_size=16).digest() for each in messages]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_messages_of_all_lengths_side_by_side(seed: int) -> None:
+    """Up to 70,000 bytes each, whole blocks and a little more or less among them."""
+    draw = random.Random(seed)
+    messages = [
+        draw.randbytes(draw.choice((draw.randrange(70_001), 128 * draw.randrange(500) + draw.choice((0, 1, 127)))))
+        for _ in range(draw.randrange(2, 4 * LANES))
+    ]
+    assert blake2b_of_each(messages, 16) == [hashlib.blake2b(each, digest_size=16).digest() for each in messages]

@@ -33,3 +33,18 @@ def test_every_length_around_the_end_of_a_block_is_padded_right() -> None:
     data = random.Random(1).randbytes(200)
     found = sha1_base32(data, [3] * 193, list(range(3, 196)))
     assert found == [_expected(data[3:end]) for end in range(3, 196)]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_long_messages_of_all_lengths_side_by_side(seed: int) -> None:
+    """Up to 70,000 bytes each, whole blocks and a little more or less among them; parts of data that is longer."""
+    draw = random.Random(seed)
+    sizes = [
+        draw.choice((draw.randrange(70_001), 64 * draw.randrange(1_000) + draw.choice((0, 1, 55, 56, 63))))
+        for _ in range(draw.randrange(2, 3 * LANES))
+    ]
+    data = draw.randbytes(max(sizes) + 100)
+    starts = [draw.randrange(101) for _ in sizes]
+    ends = [start + size for start, size in zip(starts, sizes, strict=True)]
+    found = sha1_base32(data, starts, ends)
+    assert found == [_expected(data[start:end]) for start, end in zip(starts, ends, strict=True)]

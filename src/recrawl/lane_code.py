@@ -6,13 +6,13 @@ vectors, so the steps are written in LLVM's own language, which fits them to any
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
-
-HAS_LANES = platform.machine() in ("x86_64", "AMD64")  # others have narrow vectors, which take longer than no lanes
+from numba.core import config
+from numba.core.codegen import get_host_cpu_features
 
 _INT, _LONG = ir.IntType(32), ir.IntType(64)
 
@@ -81,12 +81,22 @@ class LaneCode:
         return rows
 
 
+@cache
+def has_lanes() -> bool:
+    """Whether kernels are compiled for vectors that are wide enough: of AVX2, or wider.
+
+    With narrower ones, messages take twice as long side by side as in turn.
+    """
+    features: str = get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    return "+avx2" in features.split(",")
+
+
 def pay(sizes: Sequence[int], least: int) -> bool:
     """Whether messages of these sizes are hashed sooner in lanes than in turn: if they are `least` longest ones in all.
 
     The longest one takes as many steps in its lane whether the others are empty or not.
     """
-    return HAS_LANES and sum(sizes) >= least * max(sizes, default=0) > 0
+    return sum(sizes) >= least * max(sizes, default=0) > 0 and has_lanes()
 
 
 def pointers(context: Any, code: Any, signature: Any, values: Any) -> list[Any]:

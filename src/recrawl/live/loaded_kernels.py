@@ -9,6 +9,7 @@ import numpy as np
 
 from recrawl.blake2b_lanes import blake2b_of_each
 from recrawl.features.page_words import hashed
+from recrawl.lane_code import has_lanes
 from recrawl.memory import Memory
 from recrawl.policies.selection import top_k
 from recrawl.see.change import distance_of
@@ -27,8 +28,9 @@ def load_kernels() -> None:
     )
     distance_of(unpack_bag(pack_bag(one)), two)
     hashed(two.bucket, two.count)
-    sha1_base32(b"abc", [0], [3])
-    blake2b_of_each([b"abc"], 16)
+    if has_lanes():
+        sha1_base32(b"abc", [0], [3])
+        blake2b_of_each([b"abc"], 16)
     index = UrlIndex(room=1)
     index.add(url_hashes([f"http://localhost/{number}" for number in range(len(index._keys))]))  # grows
     index.find(url_hashes(["http://localhost/"]))
