@@ -34,6 +34,7 @@ from recrawl.urls.urlindex import UrlIndex, url_hashes
 from recrawl.visits import Outcome
 
 GROUP = 500  # visits per transaction, at most
+GROUP_LINKS = 4_000  # links to be compared with a copy's, at most: as much work as 600 first visits
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
 KNOWN = 200_000  # URLs whose pages are kept at hand
 PIECE = 500  # links of a visit that are looked at before other hosts have their turn
@@ -77,13 +78,14 @@ class Recorder:
         self.scope = scope
         self.discovery = discovery
         self.watch = watch
-        self.group = GROUP
+        self.group, self.group_links = GROUP, float(GROUP_LINKS)
         self.also: Callable[[], None] = lambda: None  # what else belongs into the transaction of a group of visits
         self.rows: dict[int, tuple[float, ...]] = {}  # by page: what VISIT_COLUMNS say of its visit
         self.found: list[int] = []  # pages discovered
         self.aliases: list[int] = []  # pages that turned out to be other names of pages that we have
         self._cycle = 0
         self._arrived: list[Arrived] = []
+        self._links = 0  # of these, to be compared
         self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
         # Pages of URLs met lately, as a site's pages link to the same ones over and over; NOBODY of those that are no
         # pages, and that `_known_in` does not admit.
@@ -104,7 +106,9 @@ class Recorder:
     def add(self, arrived: Arrived) -> None:
         """Take a visit, and record the group if it is large enough."""
         self._arrived.append(self._made_ready(arrived))
-        if len(self._arrived) >= self.group:
+        if arrived.record.links is not None and arrived.record.outcome != Outcome.FIRST:
+            self._links += arrived.record.links.total
+        if len(self._arrived) >= self.group or self._links >= self.group_links:
             self.record()
 
     async def take_in(self, arrived: Arrived) -> None:
@@ -135,7 +139,7 @@ class Recorder:
 
     def record(self) -> None:
         """Put on disk what has arrived: bodies, then the visits that mention them."""
-        arrived, self._arrived = self._arrived, []
+        arrived, self._arrived, self._links = self._arrived, [], 0
         if not arrived:
             return
         records = [each.record for each in arrived]

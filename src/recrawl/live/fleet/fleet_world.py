@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -67,6 +68,7 @@ class FleetLanes:
         self._marked: dict[int, int] = {}  # by session: the last entry that the database knows to be recorded
         self.check: Callable[[], None] = lambda: None  # raises where nobody will answer
         recorder.also, recorder.group = self._mark_read, GROUP
+        recorder.group_links = math.inf  # no host waits for the planner
 
     def begin(self, cycle: int) -> None:
         """Begin a cycle, or go on with it."""
