@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from recrawl.hashing import fnv1a
 from recrawl.see.markup.html import read_html
 from recrawl.see.markup.references import attribute
 from recrawl.urls.traps import without_session
@@ -50,6 +51,19 @@ def test_colliding_hashes_cost_little_and_change_nothing() -> None:
     html = "".join(f"<a href=p{i}.html#{i}>x</a><a href=p{i}.html>y</a>" for i in range(4_000))
     urls = read_html(html, "http://a.example/f/").link_columns.urls
     assert urls == [f"http://a.example/f/p{i}.html" for i in range(4_000)]
+
+
+def test_targets_made_to_collide_come_once_each() -> None:
+    """Thirty that share a slot of the table, each of them twice: once as it is, and once from the root."""
+    names = [f"p{i}.html" for i in range(20_000)]
+    names = [name for name in names if int(fnv1a(name)) >> 20 & 255 == 5][:30]
+    assert len(names) == 30
+    for again in (names, [f"/f/{name}" for name in names]):
+        html = "".join(f"<a href={name}>{name}</a>" for name in [*names, *again, *again])
+        page = read_html(html, "http://a.example/f/").link_columns
+        assert page.urls == [f"http://a.example/f/{name}" for name in names]
+        assert page.anchors == names
+        assert page.inside == [True] * 30
 
 
 LABELS = st.text("ab1-xn", min_size=0, max_size=5) | st.sampled_from(

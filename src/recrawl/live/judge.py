@@ -8,6 +8,7 @@ from http import HTTPStatus
 
 from recrawl.fetch.outcome import FetchResult, Kind
 from recrawl.fetch.validators import NO_VALIDATORS, Validators
+from recrawl.joined_texts import joined
 from recrawl.live.store_visits import Copy, SeenLinks, VisitRecord
 from recrawl.see.canonical_address import trusted_canonical
 from recrawl.see.fingerprint import digest_of_bytes
@@ -122,7 +123,7 @@ def _compare(seen: SeenPage, copy: bytes | None, truncated: bool) -> tuple[Outco
 def _new_links(seen: SeenPage, copy: Copy) -> tuple[SeenLinks | None, bytes]:
     """Return the links that robots may follow, and their digest; None where they are those of our copy."""
     urls, inside, anchors, _ = seen.columns_to_follow
-    digest = digest_of_bytes("\n".join(urls).encode())
+    digest = digest_of_bytes(joined(urls).encode())
     if digest == copy.links_digest:
         return None, digest
     return SeenLinks(urls, anchors, inside), digest

@@ -10,6 +10,7 @@ import numpy as np
 from recrawl.blake2b_lanes import blake2b_of_each
 from recrawl.features.page_words import hashed
 from recrawl.lane_code import has_lanes
+from recrawl.live.met_urls import MetUrls
 from recrawl.memory import Memory
 from recrawl.policies.selection import top_k
 from recrawl.see.change import distance_of
@@ -34,6 +35,9 @@ def load_kernels() -> None:
     index = UrlIndex(room=1)
     index.add(url_hashes([f"http://localhost/{number}" for number in range(len(index._keys))]))  # grows
     index.find(url_hashes(["http://localhost/"]))
+    met = MetUrls()
+    met.add([f"http://localhost/{number}" for number in range(600)], range(600))  # grows
+    met.pages_of(["http://localhost/"])
     memory = Memory(np.arange(2), np.zeros(2, dtype=np.int64))
     memory.learn_of(np.arange(2), 0.0)
     memory.begin_cycle()

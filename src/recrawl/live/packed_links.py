@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,14 @@ else:
 from recrawl.joined_texts import joined
 
 if TYPE_CHECKING:
+    from recrawl.live.met_urls import MetUrls
     from recrawl.live.store_visits import SeenLinks, VisitRecord
     from recrawl.urls.urlindex import Hashes, UrlIndex
 
 LEVEL = 3
 _kept = threading.local()  # a compressor of each thread's own
 NOBODY = -1  # in the place of a page: the target is none
+_DIGITS = b"01".ljust(256)  # of False and True
 _NO_HASHES = np.empty(0, dtype=np.uint64)
 
 FirstRow = tuple[int, float, int, bytes, bytes]  # page, when first seen, how many, links, the pages they lead to
@@ -78,22 +80,24 @@ class PackedLinks:
 class FoundLinks(PackedLinks):
     """Links that were packed where they were found; the pages that they lead to, as far as these were known then."""
 
-    def __init__(self, links: SeenLinks, known: Mapping[str, int]) -> None:
+    def __init__(self, links: SeenLinks, met: MetUrls) -> None:
         super().__init__(pack_columns(*links), links.total, links.total_internal, _NO_HASHES)
-        found = list(map(known.get, links.urls))
-        # places and addresses of the others
-        self.strange = [(i, url) for i, url in enumerate(links.urls) if found[i] is None] if None in found else []
-        self._found: list[Any] = found
+        self._found, unmet = met.pages_of(links.urls)
+        self.strange = [(place, links.urls[place]) for place in unmet]
 
     def target_pages(self, pages: Mapping[str, int]) -> list[int]:
         """Return the page that each link leads to; NOBODY where it is none."""
-        for i, url in self.strange:
-            self._found[i] = pages.get(url, NOBODY)
-        return self._found
+        return self._settled(pages).tolist()
 
     def target_bytes(self, pages: Mapping[str, int]) -> bytes:
         """Return the same as it is stored."""
-        return pack_targets(self.target_pages(pages))
+        return self._settled(pages).astype("<i4", copy=False).tobytes()
+
+    def _settled(self, pages: Mapping[str, int]) -> TargetPages:
+        """Look up those that were not known."""
+        for place, url in self.strange:
+            self._found[place] = pages.get(url, NOBODY)
+        return self._found
 
 
 class LinkLookup:
@@ -131,7 +135,7 @@ def pack_columns(urls: Sequence[str], anchors: Sequence[str], internal: Sequence
     """Return links compressed: three texts, which are read several times faster than as many as there are links."""
     if not urls:
         return b""
-    flags = "".join(["01"[inside] for inside in internal])
+    flags = bytes(internal).translate(_DIGITS).decode()
     text = "\t".join((joined(urls), joined(anchors), flags))
     return _compressed(text.encode("utf-8", "surrogatepass"))
 

@@ -23,6 +23,7 @@ from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies, Place
 from recrawl.live.compared_versions import compared_contents
+from recrawl.live.met_urls import MetUrls
 from recrawl.live.packed_links import NOBODY, FoundLinks, LinkLookup, PackedLinks
 from recrawl.live.store import Store
 from recrawl.live.store_visits import NOT_TOLD, SeenLinks, VisitRecord
@@ -91,6 +92,7 @@ class Recorder:
         # pages, and that `_known_in` does not admit.
         self._known: dict[str, int] = {}
         self._known_in = scope
+        self._met = MetUrls()  # the same of links of first visits
         self._outside_index = UrlIndex()  # those that are not admitted, by their hashes
 
     def begin(self, cycle: int) -> None:
@@ -185,10 +187,11 @@ class Recorder:
 
     def _made_ready(self, arrived: Arrived) -> Arrived:
         """Write the body, compare the version and pack its links: what it says is still in the processor's caches."""
-        record = arrived.record
+        record = self.compared(arrived.record, self._place_of(arrived))
         if record.outcome == Outcome.FIRST and isinstance(record.links, SeenLinks):
-            record = record._replace(links=FoundLinks(record.links, self._known_now()))
-        return arrived._replace(record=self.compared(record, self._place_of(arrived)), packed=b"")
+            self._known_now()
+            record = record._replace(links=FoundLinks(record.links, self._met))
+        return arrived._replace(record=record, packed=b"")
 
     def _place_of(self, arrived: Arrived) -> Place | None:
         """Write a body that may be kept; return where it is."""
@@ -232,11 +235,19 @@ class Recorder:
         shown_by = [_shown_by(record, unknown) for record in records]
         strange = self._find(list(dict.fromkeys(filterfalse(pages.__contains__, chain.from_iterable(shown_by)))))
         discovered = self._add_strange(strange, records, shown_by) if strange else {}
+        self._meet(records)
         if lookup:
             lookup.settle()
             if beyond := [url for url in strange if pages.get(url) == NOBODY]:
                 self._outside_index.add(url_hashes(beyond))
         return pages, discovered
+
+    def _meet(self, records: Sequence[VisitRecord]) -> None:
+        """Keep the pages of links of first visits that were not known when these visits arrived."""
+        found = [record.links.strange for record in records if isinstance(record.links, FoundLinks)]
+        urls = [url for url in dict.fromkeys(url for _, url in chain.from_iterable(found)) if url in self._known]
+        if urls:
+            self._met.add(urls, [self._known[url] for url in urls])
 
     def _add_strange(
         self,
@@ -264,13 +275,17 @@ class Recorder:
 
     def forget_scope(self) -> None:
         """Ask anew which URLs are in the scope: the one who answers has changed."""
-        self._in_scope, self._known, self._outside_index = {}, {}, UrlIndex()
+        self._in_scope = {}
+        self._forget_known()
 
     def _known_now(self) -> dict[str, int]:
         """Return what is known of URLs in the scope as it is now: that of a crawl is another when pages are added."""
         if self._known_in is not self.scope or len(self._known) > KNOWN:
-            self._known, self._outside_index, self._known_in = {}, UrlIndex(), self.scope
+            self._forget_known()
         return self._known
+
+    def _forget_known(self) -> None:
+        self._known, self._met, self._outside_index, self._known_in = {}, MetUrls(), UrlIndex(), self.scope
 
     def _may_add(self, url: str) -> bool:
         known = self._in_scope.get(url)

@@ -34,6 +34,23 @@ def tags(_context: Any, source: Any, at: Any) -> Any:
 
 
 @intrinsic
+def line_feeds(_context: Any, source: Any, at: Any) -> Any:
+    """Return which of the 64 bytes from `at` on are line feeds."""
+    return types.uint64(source, at), _comparison("==", b"\n")
+
+
+@intrinsic
+def eight_bytes(_context: Any, source: Any, at: Any) -> Any:
+    """Return the 8 bytes from `at` on as one number."""
+
+    def write(context: Any, code: Any, signature: Any, values: Any) -> Any:
+        begin = context.make_array(signature.args[0])(context, code, values[0]).data
+        return code.load(code.bitcast(code.gep(begin, [values[1]]), ir.IntType(64).as_pointer()), align=1)
+
+    return types.uint64(source, at), write
+
+
+@intrinsic
 def lowest_bit(_context: Any, bits: Any) -> Any:
     """Return the place of the lowest bit that is set; 64 if none is."""
     no = ir.Constant(ir.IntType(1), 0)

@@ -44,7 +44,7 @@ class Link(NamedTuple):
 class LinkColumns(NamedTuple):
     """The links of a page in columns, in the page's order: most callers need one or two columns of many links."""
 
-    urls: list[str]
+    urls: Sequence[str]
     inside: list[bool]  # whether they lead to the page's own host
     anchors: Sequence[str]
     nofollow: list[bool]
@@ -107,16 +107,18 @@ def read_links(scanned: Scanned, base: str, url: str) -> tuple[LinkColumns, bool
     )
     if not n:
         return NO_LINKS, False
-    urls = addresses[:address_bytes].tobytes().decode().split("\n")
+    urls: Sequence[str] = JoinedTexts(addresses[:address_bytes].tobytes().decode(), n)
+    parsed: list[str] | None = None
     anchors: Sequence[str] = JoinedTexts(texts[:text_bytes].tobytes().decode(), n)
     inside, nofollow, resolved = same[:n].tolist(), [False] * n, folder.resolved
     lost = len(folder.address) + MAX_PLAIN_BYTES > MAX_URL_CHARS  # whether some are no links
     tidy: list[str] | None = None
     for task, k, start, end in tasks[:left].tolist():
         if task == NEEDS_PARSER:
+            urls = parsed = list(urls) if parsed is None else parsed
             target = source[start:end]
             place = resolved.get(target) or _resolve(target, base, folder)
-            urls[k], inside[k] = place[0], place[1] == folder.host
+            parsed[k], inside[k] = place[0], place[1] == folder.host
             lost |= place is _NOWHERE
         elif task == HAS_RELATION:
             nofollow[k] = _is_nofollow(source[start:end])
@@ -124,7 +126,7 @@ def read_links(scanned: Scanned, base: str, url: str) -> tuple[LinkColumns, bool
             anchors = tidy = list(anchors) if tidy is None else tidy
             tidy[k] = _anchor(raw_text, start, end)
     columns = LinkColumns(urls, inside, anchors, nofollow)
-    if lost or len(set(urls)) < n:
+    if lost or (parsed is not None and len(set(urls)) < n):
         columns = _each_once(columns)
     if base != url and folder.host != (own := host_of(url)):  # the page says that its links are of another host
         columns = columns._replace(inside=[host_of(link) == own for link in columns.urls])

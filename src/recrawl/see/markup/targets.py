@@ -14,12 +14,14 @@ import numpy.typing as npt
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, kernel, nth
 from recrawl.hashing import FNV_PRIME, FNV_START
+from recrawl.see.hashed_bytes import hash_of
 from recrawl.see.markup.plain_targets import ABSOLUTE, PARSED, ROOTED, host_end, host_start, sort_of
 
 Rows = npt.NDArray[np.int32]
 
 NEEDS_PARSER, NEEDS_TIDYING, HAS_RELATION = range(3)
-_PROBES = 16
+NEW, KNOWN, UNSURE = range(3)
+_PROBES = 16  # a page may be made so that hashes collide: beyond this many, targets are left to the parser
 
 
 @kernel
@@ -40,7 +42,7 @@ def link_texts(
     each of the three. Addresses and anchors are joined by line feeds. `lengths` are those of the page's folder and of
     each folder above it; a target is `inside` if it has the folder's host. What is left are rows of (NEEDS_PARSER,
     NEEDS_TIDYING or HAS_RELATION, number of the target, start, end): the address, the anchor or the relation is to be
-    read there, in `source` or, for anchors, in `raw_text`.
+    read there, in `source` or, for anchors, in `raw_text`. Addresses that need no parser are distinct.
     """
     found = distinct(source, links)
     highest, table = len(lengths) - 1, _table(found.shape[1] if _differ(found) else 0)
@@ -49,18 +51,22 @@ def link_texts(
     for k in range(found.shape[1]):
         row, sort = links[found[0, k]], found[3, k]
         begins[n], inside[n] = u, True
-        if sort == PARSED:
-            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, n, found[1, k], found[2, k]
-            m += 1
-        else:
+        if sort != PARSED:
             if sort == ABSOLUTE:
                 inside[n] = _same_host(source, int(found[1, k]), int(found[2, k]), folder)
             else:
                 u = _copy(folder, 0, lengths[highest if sort == ROOTED else min(sort, highest)], urls, u)
             u = _copy(source, found[1, k], found[2, k], urls, u)
-            if len(table) and _is_known(urls, begins, n, u, table):
+            known = _is_known(urls, begins, n, u, table) if len(table) else NEW
+            if known != NEW:
                 u = begins[n]
+            if known == KNOWN:
                 continue
+            if known == UNSURE:
+                sort = PARSED
+        if sort == PARSED:
+            left[m, 0], left[m, 1], left[m, 2], left[m, 3] = NEEDS_PARSER, n, row[0], found[2, k]
+            m += 1
         if row[6]:
             a = _copy(raw_text, row[4], row[5], anchors, a)
         else:
@@ -100,24 +106,20 @@ def _differ(found: Rows) -> bool:
 
 
 @borrowing
-def _is_known(urls: ByteArray, begins: Rows, n: int, end: int, table: Rows) -> bool:
-    """Whether the address that was just written is one of those before it, as far as a few probes show."""
+def _is_known(urls: ByteArray, begins: Rows, n: int, end: int, table: Rows) -> int:
+    """Return whether the address that was just written is KNOWN, one of those before it; UNSURE after many probes."""
     start = int(begins[n])
-    value = np.uint64(end - start)
-    for i in range(max(start, end - 8), end):  # pages of a site differ in the end, sites in the beginning
-        value = (value ^ np.uint64(urls[nth(i)])) * FNV_PRIME
-    for i in range(min(start + 7, end), min(start + 19, end)):
-        value = (value ^ np.uint64(urls[nth(i)])) * FNV_PRIME
+    value = hash_of(urls, start, end, FNV_START)
     slot = np.int64(value >> np.uint64(20)) & (len(table) - 1)
     for _ in range(_PROBES):
         known = int(table[slot])
         if known < 0:
             table[slot] = n
-            return False
+            return NEW
         if _is_same_line(urls, int(begins[known]), start, end):
-            return True
+            return KNOWN
         slot = (slot + 1) & (len(table) - 1)
-    return False
+    return UNSURE
 
 
 @borrowing
@@ -163,18 +165,18 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
         end, value = _cut(source, start, end)
         if end < whole and source[end - 1] <= 32:  # white space before a fragment is part of the address
             end = whole
-        slot, fresh = np.int64(value >> np.uint64(20)) & (slots - 1), True
-        for _ in range(_PROBES):  # a page may be made so that hashes collide: beyond this many a target counts as new
-            known = table[slot]
-            if known < 0:
-                table[slot] = count
+        slot, known = np.int64(value >> np.uint64(20)) & (slots - 1), UNSURE
+        for _ in range(_PROBES):
+            other = table[slot]
+            if other < 0:
+                table[slot], known = count, NEW
                 break
-            if _same(source, hrefs[out[0, known], 0], out[2, known], start, end):
-                fresh = False
+            if _same(source, hrefs[out[0, other], 0], out[2, other], start, end):
+                known = KNOWN
                 break
             slot = (slot + 1) & (slots - 1)
-        if fresh:
-            sort, path = sort_of(source, start, end)
+        if known != KNOWN:
+            sort, path = sort_of(source, start, end) if known == NEW else (PARSED, start)
             out[0, count], out[1, count], out[2, count], out[3, count] = row, path, end, sort
             count += 1
     return out[:, :count]
