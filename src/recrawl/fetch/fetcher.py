@@ -252,7 +252,9 @@ class Fetcher:
         After a redirect from https to http nothing is sent that was meant for one host.
         """
         own = {} if walk.downgraded else dict(self.own_headers(walk.url.host))
-        return own | (dict(walk.request.headers) if walk.url.origin == walk.start.origin else {})
+        if not walk.request.headers or walk.url.origin != walk.start.origin:
+            return own
+        return own | dict(walk.request.headers)
 
     def _follow(self, walk: _Walk, location: str, answer: Exchange) -> FetchResult | None:
         status = answer.status if answer.kind is not Kind.OK else 0

@@ -34,6 +34,12 @@ def tags(_context: Any, source: Any, at: Any) -> Any:
 
 
 @intrinsic
+def hashes_and_ampersands(_context: Any, source: Any, at: Any) -> Any:
+    """Return which of the 64 bytes from `at` on are `#` or `&`."""
+    return types.uint64(source, at), _comparison("==", b"#&")
+
+
+@intrinsic
 def line_feeds(_context: Any, source: Any, at: Any) -> Any:
     """Return which of the 64 bytes from `at` on are line feeds."""
     return types.uint64(source, at), _comparison("==", b"\n")

@@ -7,7 +7,7 @@ from recrawl.see.markup.scan import Scanned
 
 _FEWEST_WORDS = 25
 _SMALLEST_SHARE = 0.1
-_LOOK_BYTES = 1_024  # most pages have enough words in these: the rest need not be counted
+_LOOK_BYTES = 512  # most pages have enough words in these: the rest need not be counted
 
 
 def all_text(raw_text: bytes) -> str:

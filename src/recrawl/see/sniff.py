@@ -104,6 +104,8 @@ def _is_binary(head: bytes) -> bool:
 
 def _without_lone_nuls(head: bytes) -> bytes:
     """Drop single NUL bytes, which broken templates write; more than one in fifty bytes means binary."""
+    if b"\0" not in head:  # quicker to find out than how many there are
+        return head
     return head.replace(b"\0", b"") if head.count(b"\0") * 50 < len(head) else head
 
 

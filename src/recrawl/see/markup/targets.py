@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from recrawl.columns import ByteArray
 from recrawl.compiled import borrowing, kernel, nth
-from recrawl.hashing import FNV_PRIME, FNV_START
-from recrawl.see.hashed_bytes import hash_of
+from recrawl.hashing import FNV_START
+from recrawl.see.byte_masks import BYTES, hashes_and_ampersands, lowest_bit
+from recrawl.see.hashed_bytes import are_same, hash_of
 from recrawl.see.markup.plain_targets import ABSOLUTE, PARSED, ROOTED, host_end, host_start, sort_of
 
 Rows = npt.NDArray[np.int32]
@@ -171,7 +172,7 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
             if other < 0:
                 table[slot], known = count, NEW
                 break
-            if _same(source, hrefs[out[0, other], 0], out[2, other], start, end):
+            if are_same(source, hrefs[out[0, other], 0], out[2, other], source, start, end):
                 known = KNOWN
                 break
             slot = (slot + 1) & (slots - 1)
@@ -185,24 +186,20 @@ def distinct(source: ByteArray, hrefs: Rows) -> Rows:
 @borrowing
 def _cut(source: ByteArray, start: int, end: int) -> tuple[int, np.uint64]:
     """Return where a target ends without its fragment, and its hash; `&#35;` begins no fragment that we could see."""
-    value = FNV_START
-    for i in range(start, end):
-        c = source[nth(i)]
-        if c == 35:
-            return i, value
-        value = (value ^ np.uint64(c)) * FNV_PRIME
-        if c == 38:
-            for k in range(i + 1, end):
-                value = (value ^ np.uint64(source[nth(k)])) * FNV_PRIME
-            return end, value
-    return end, value
+    cut = _first_mark(source, start, end)
+    if cut < end and source[nth(cut)] == 38:
+        cut = end
+    return cut, hash_of(source, start, cut, FNV_START)
 
 
 @borrowing
-def _same(source: ByteArray, a: int, a_end: int, b: int, b_end: int) -> bool:
-    if a_end - a != b_end - b:
-        return False
-    k = 0
-    while k < a_end - a and source[nth(a + k)] == source[nth(b + k)]:
-        k += 1
-    return k == a_end - a
+def _first_mark(source: ByteArray, i: int, end: int) -> int:
+    """Return where the first `#` or `&` is; the end if there is none."""
+    while i < end and i + BYTES <= len(source):
+        found = lowest_bit(hashes_and_ampersands(source, i))
+        if found < BYTES:
+            return min(i + found, end)
+        i += BYTES
+    while i < end and source[nth(i)] != 35 and source[nth(i)] != 38:
+        i += 1
+    return min(i, end)
