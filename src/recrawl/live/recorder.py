@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, filterfalse
 from typing import NamedTuple
 
 import numpy as np
@@ -23,21 +21,19 @@ from recrawl.fetch.outcome import FetchResult
 from recrawl.fetch.robots import RobotsRecord
 from recrawl.live.bodies import Bodies, Place
 from recrawl.live.compared_versions import compared_contents
-from recrawl.live.met_urls import MetUrls
-from recrawl.live.packed_links import NOBODY, FoundLinks, LinkLookup, PackedLinks
+from recrawl.live.packed_links import NOBODY
+from recrawl.live.shown_pages import ShownPages
 from recrawl.live.store import Store
 from recrawl.live.store_visits import NOT_TOLD, SeenLinks, VisitRecord
 from recrawl.see.page import see_page
 from recrawl.see.words import Bag, bag_of, unpack_bag
-from recrawl.urls.traps import DiscoveryBudget, template_of
+from recrawl.urls.traps import DiscoveryBudget
 from recrawl.urls.url import host_of
-from recrawl.urls.urlindex import UrlIndex, url_hashes
 from recrawl.visits import Outcome
 
 GROUP = 500  # visits per transaction, at most
 GROUP_LINKS = 4_000  # links to be compared with a copy's, at most: as much work as 600 first visits
 GROUP_S = 0.25  # how long a visit waits for others before it is recorded
-KNOWN = 200_000  # URLs whose pages are kept at hand
 PIECE = 500  # links of a visit that are looked at before other hosts have their turn
 
 
@@ -76,7 +72,7 @@ class Recorder:
         self.store = store
         self.bodies = bodies
         self.fetcher = fetcher
-        self.scope = scope
+        self.shown = ShownPages(store, scope, discovery)
         self.discovery = discovery
         self.watch = watch
         self.group, self.group_links = GROUP, float(GROUP_LINKS)
@@ -87,17 +83,11 @@ class Recorder:
         self._cycle = 0
         self._arrived: list[Arrived] = []
         self._links = 0  # of these, to be compared
-        self._in_scope: dict[str, bool] = {}  # of URLs of visits that are not recorded yet, where there are many
-        # Pages of URLs met lately, as a site's pages link to the same ones over and over; NOBODY of those that are no
-        # pages, and that `_known_in` does not admit.
-        self._known: dict[str, int] = {}
-        self._known_in = scope
-        self._met = MetUrls()  # the same of links of first visits
-        self._outside_index = UrlIndex()  # those that are not admitted, by their hashes
 
     def begin(self, cycle: int) -> None:
         """Begin the visits of this cycle."""
-        self._cycle, self.rows, self.found, self._in_scope = cycle, {}, [], {}
+        self._cycle, self.rows, self.found = cycle, {}, []
+        self.shown.begin()
 
     def take(self) -> tuple[dict[int, tuple[float, ...]], PageIds]:
         """Return what the visits recorded since the last time showed: rows by page, and the pages discovered."""
@@ -125,10 +115,7 @@ class Recorder:
         Their scope and templates are kept until the visit is recorded; what arrived before is recorded first, apart.
         """
         for start in range(0, len(urls), PIECE):
-            for url in urls[start : start + PIECE]:
-                if url not in self._known:
-                    self._in_scope[url] = self.scope(url)
-                    template_of(url)
+            self.shown.look_at(urls[start : start + PIECE])
             await asyncio.sleep(0)
         self.record()
         await asyncio.sleep(0)
@@ -147,7 +134,7 @@ class Recorder:
         records = [each.record for each in arrived]
         self.bodies.sync()
         with self.store.group():
-            pages, discovered = self._pages_of(records)
+            pages, discovered = self.shown.pages_of(records)
             new_links = self.store.set_links(records, pages)
             for i, record in enumerate(records):
                 if record.outcome == Outcome.FIRST:  # nothing to compare with: no link is new
@@ -181,7 +168,7 @@ class Recorder:
 
     def _keep_feeds(self, arrived: Sequence[Arrived]) -> None:
         """Keep the feeds that pages name, and how many pages of each template were discovered."""
-        feeds = {url: host_of(each.result.url) for each in arrived for url in each.feeds if self.scope(url)}
+        feeds = {url: host_of(each.result.url) for each in arrived for url in each.feeds if self.shown.scope(url)}
         self.store.add_feeds([(host, url, None) for url, host in feeds.items()])
         self.store.keep_templates(self.discovery.export_grown())
 
@@ -189,8 +176,7 @@ class Recorder:
         """Write the body, compare the version and pack its links: what it says is still in the processor's caches."""
         record = self.compared(arrived.record, self._place_of(arrived))
         if record.outcome == Outcome.FIRST and isinstance(record.links, SeenLinks):
-            self._known_now()
-            record = record._replace(links=FoundLinks(record.links, self._met))
+            record = record._replace(links=self.shown.found(record.links))
         return arrived._replace(record=record, packed=b"")
 
     def _place_of(self, arrived: Arrived) -> Place | None:
@@ -222,101 +208,6 @@ class Recorder:
         (copy,) = self.store.copies([page])
         headers, body = self.bodies.answer(place)
         return bag_of(see_page(body, copy.url, headers).main_text)
-
-    def _pages_of(self, records: Sequence[VisitRecord]) -> tuple[Mapping[str, int], dict[int, list[int]]]:
-        """Return the page of every URL that these visits show, and the pages that each visit was the first to show.
-
-        Pages are made of URLs that are new, in scope, and within the budgets. What is none is missing, or NOBODY.
-        """
-        pages = self._known_now()
-        packed = [record.links for record in records if type(record.links) is PackedLinks]
-        lookup = LinkLookup(packed, self.store.index) if packed else None
-        unknown = iter(lookup.strange(self._outside_index) if lookup else ())
-        shown_by = [_shown_by(record, unknown) for record in records]
-        strange = self._find(list(dict.fromkeys(filterfalse(pages.__contains__, chain.from_iterable(shown_by)))))
-        discovered = self._add_strange(strange, records, shown_by) if strange else {}
-        self._meet(records)
-        if lookup:
-            lookup.settle()
-            if beyond := [url for url in strange if pages.get(url) == NOBODY]:
-                self._outside_index.add(url_hashes(beyond))
-        return pages, discovered
-
-    def _meet(self, records: Sequence[VisitRecord]) -> None:
-        """Keep the pages of links of first visits that were not known when these visits arrived."""
-        found = [record.links.strange for record in records if isinstance(record.links, FoundLinks)]
-        urls = [url for url in dict.fromkeys(url for _, url in chain.from_iterable(found)) if url in self._known]
-        if urls:
-            self._met.add(urls, [self._known[url] for url in urls])
-
-    def _add_strange(
-        self,
-        strange: Sequence[str],
-        records: Sequence[VisitRecord],
-        shown_by: Sequence[Sequence[str]],
-    ) -> dict[int, list[int]]:
-        """Make pages of those of these URLs that may be; return the pages that each visit was the first to show."""
-        fresh = [url for url in strange if self._may_add(url)]
-        self._in_scope = {}
-        wanted, first = set(fresh), dict[str, VisitRecord]()
-        for record, urls in zip(reversed(records), reversed(shown_by), strict=True):  # the first that shows a URL stays
-            first.update(dict.fromkeys(wanted.intersection(urls), record))
-        parents = [first[url] for url in fresh]
-        known = len(self.store.index)
-        made = self.store.add_pages(
-            fresh, [host_of(url) for url in fresh], [r.at for r in parents], [r.page for r in parents]
-        ).tolist()
-        self._known.update(zip(fresh, made, strict=True))
-        discovered: dict[int, list[int]] = defaultdict(list)
-        for page, parent in zip(made, parents, strict=True):
-            if page >= known:
-                discovered[parent.page].append(page)
-        return discovered
-
-    def forget_scope(self) -> None:
-        """Ask anew which URLs are in the scope: the one who answers has changed."""
-        self._in_scope = {}
-        self._forget_known()
-
-    def _known_now(self) -> dict[str, int]:
-        """Return what is known of URLs in the scope as it is now: that of a crawl is another when pages are added."""
-        if self._known_in is not self.scope or len(self._known) > KNOWN:
-            self._forget_known()
-        return self._known
-
-    def _forget_known(self) -> None:
-        self._known, self._met, self._outside_index, self._known_in = {}, MetUrls(), UrlIndex(), self.scope
-
-    def _may_add(self, url: str) -> bool:
-        known = self._in_scope.get(url)
-        if self.scope(url) if known is None else known:
-            return self.discovery.admit(url)
-        self._known[url] = NOBODY
-        return False
-
-    def _find(self, urls: Sequence[str]) -> list[str]:
-        """Look up the pages of these URLs; return those that are no pages."""
-        if not urls:
-            return []
-        numbers = self.store.index.find(url_hashes(urls))
-        self._known.update({urls[i]: int(numbers[i]) for i in np.flatnonzero(numbers >= 0).tolist()})
-        return [urls[i] for i in np.flatnonzero(numbers < 0).tolist()]
-
-
-def _shown_by(record: VisitRecord, unknown: Iterator[Sequence[str]]) -> Sequence[str]:
-    """Return the URLs that a visit shows: its links, and the page's own address as it names it.
-
-    Of links that were looked up before, those that are `unknown`.
-    """
-    links = record.links
-    urls: Sequence[str] = ()
-    if isinstance(links, FoundLinks):
-        urls = [url for _, url in links.strange]
-    elif isinstance(links, PackedLinks):
-        urls = next(unknown)
-    elif links is not None:
-        urls = links.urls
-    return urls if record.canonical is None else [*urls, record.canonical]
 
 
 def keep_manners(store: Store, fetcher: Fetcher | None) -> None:

@@ -48,7 +48,7 @@ class Reporting:
     def new_hosts(self) -> None:
         """Pages were added: their hosts may belong to the crawl now."""
         self._scope = None
-        self._recorder.forget_scope()
+        self._recorder.shown.forget_scope()
 
     def _in_scope(self, url: str) -> bool:
         if not self._now_discover:
@@ -63,7 +63,7 @@ class Reporting:
         """Record reports into the cycle that is open; with `discover`, links that they show become pages."""
         if self._now_discover != (self._discover and discover):
             self._now_discover = self._discover and discover
-            self._recorder.forget_scope()
+            self._recorder.shown.forget_scope()
         refused: list[Refusal] = []
         good: list[tuple[int, Seen, str, float]] = []
         for number, each in enumerate(seen):

@@ -143,7 +143,7 @@ class Session(OpenCrawl):
 
     def _use_scope(self) -> None:
         """Let everybody who asks use the scope as it is now."""
-        self.fetcher.scope = self.recorder.scope = scope = self._scope()
+        self.fetcher.scope = self.recorder.shown.scope = scope = self._scope()
         if self.signals is not None:
             self.signals.scope = scope
 
