@@ -222,6 +222,8 @@ def test_those_who_look_whether_a_crawl_runs_are_not_in_its_way(tmp_path: Path) 
     lookers = [threading.Thread(target=look) for _ in range(2)]
     for looker in lookers:
         looker.start()
+    while not seen:  # on a busy machine the first look may come late
+        ended.wait(0.001)
     for _ in range(100):
         with directory.locked():
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from pathlib import Path
 
 import psycopg
@@ -217,4 +218,7 @@ def test_only_one_planner(web: Web, postgres: LocalServer, tmp_path: Path, monke
         with pytest.raises(StoreError, match="another process"):
             Crawl(CrawlDirectory.open(directory.path)).run(1)
         assert Crawl(directory).add("http://s0.replay/more")[0] == 1
+    until_s = time.monotonic() + store_postgres.LOCK_S * 100
+    while Crawl(directory).is_held() and time.monotonic() < until_s:  # the database notices it in a moment
+        time.sleep(0.01)
     assert not Crawl(directory).is_held()
