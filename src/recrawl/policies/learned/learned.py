@@ -182,7 +182,7 @@ class Learned(Named):
         )
 
     def _choose_scouts(self, memory: Memory, taken: PageIds, size: int) -> PageIds:
-        """Return this cycle's scouts: in the first round, so that the others can follow what they find."""
+        """Return this cycle's scouts: beside the first round, so that the others can follow what they find."""
         count = self.scouting.due(self._budget, size)
         if not count:
             return NO_PAGES
