@@ -57,8 +57,8 @@ PRESETS = {
 }
 PRESET_PAGES, PRESET_SEED = 12_000, 101
 PRESET_WEIGHT = 0.3  # of a row: presets are few kinds of webs, and simple ones
-DRAWN = 1000  # pages per cycle
-ROUNDS = {1: 0.5, 2: 1 / 6, 3: 1 / 6, 5: 1 / 6}  # shares of them
+DRAWN = 1500  # pages per cycle
+ROUNDS = {1: 0.4, 3: 0.2, 8: 0.2, 16: 0.2}  # shares of them
 SEED = 11
 SETTINGS: dict[str, Any] = {
     "objective": "binary",

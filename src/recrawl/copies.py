@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import FloatArray, PageIds
+from recrawl.columns import FloatArray, IntArray, PageIds
+
+
+class PageBags(NamedTuple):
+    """Hashed words of pages, one after another: page i's are `start[i]` to `start[i + 1]`."""
+
+    start: IntArray
+    bucket: IntArray
+    counts: IntArray
 
 
 class Copies(Protocol):
@@ -30,6 +38,9 @@ class Copies(Protocol):
 
     def word_vectors(self) -> npt.NDArray[np.float32] | None:
         """Return unit vectors of what the copies are about; None where words are not recorded."""
+
+    def bags(self, pages: PageIds) -> PageBags | None:
+        """Return the words of the first copies of these pages, in this order; None where words are not recorded."""
 
     def hosts(self) -> npt.NDArray[np.object_]:
         """Return the name of each page's site."""

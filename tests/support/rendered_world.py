@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import FloatArray, PageIds, tie_order
+from recrawl.copies import PageBags
 from recrawl.features.page_words import hashed
 from recrawl.features.recorded_copies import RecordedCopies
-from recrawl.features.word_space import GrowingSpace, PageBags
+from recrawl.features.word_space import GrowingSpace
 from recrawl.live.stored_copies import ending_of
 from recrawl.memory import Memory
 from recrawl.see.change import PAPER, Distance, distance_of
@@ -34,7 +35,7 @@ class ServedCopies:
         self.before: dict[int, Contents] = {}
         self.first: dict[int, Contents] = {}
         self._links = links
-        self._space = GrowingSpace(self._bags, 64, 3)
+        self._space = GrowingSpace(self.bags, 64, 3)
 
     def take(self, page: int, outcome: int, contents: Contents | None) -> Distance | None:
         """Take a copy of a page; return how far it is from the one before."""
@@ -79,7 +80,7 @@ class ServedCopies:
     def endings(self) -> npt.NDArray[np.object_] | None:
         return np.array([ending_of(url.split("/", 3)[-1]) for url in self.urls], dtype=np.object_)
 
-    def _bags(self, pages: PageIds) -> PageBags:
+    def bags(self, pages: PageIds) -> PageBags:
         bags = [self.first[page].bag for page in pages.tolist()]
         start = np.append(0, np.cumsum([len(bag.bucket) for bag in bags])).astype(np.int64)
         return PageBags(start, np.concatenate([b.bucket for b in bags]), np.concatenate([b.count for b in bags]))

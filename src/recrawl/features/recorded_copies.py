@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from recrawl.columns import FloatArray, IntArray, PageIds
+from recrawl.columns import FloatArray, IntArray, PageIds, spans
 from recrawl.compiled import kernel
+from recrawl.copies import PageBags
 from recrawl.features.semantic import SemanticSpace, Vectors
 
 if TYPE_CHECKING:
@@ -117,6 +118,17 @@ class RecordedCopies:
             return None
         return version_vectors(self._recording).held(self._seen, self._recording.change_start[:-1])
 
+    def bags(self, pages: PageIds) -> PageBags | None:
+        """Return the words of these pages' versions when the window opens, or at their birth, as far as recorded."""
+        if not self._recording.tables.has("terms"):
+            return None
+        terms, row = self._recording.terms, self._first_terms[pages]
+        first = np.where(row >= 0, terms.start[row], 0)
+        last = np.where(row >= 0, terms.start[row + 1], 0)
+        words = spans(first, last)
+        start = np.append(0, np.cumsum(last - first)).astype(np.int64)
+        return PageBags(start, terms.bucket[words], terms.count[words])
+
     def hosts(self) -> npt.NDArray[np.object_]:
         """Return the name of each page's site."""
         names = np.array(self._recording.site_names, dtype=np.object_)
@@ -125,6 +137,15 @@ class RecordedCopies:
     def endings(self) -> npt.NDArray[np.object_] | None:
         """Return the ending of each page's address."""
         return self._recording.page("ext") if self._recording.has_page("ext") else None
+
+    @cached_property
+    def _first_terms(self) -> IntArray:
+        """Where the terms of each page's first version are, -1 where there are none."""
+        terms = self._recording.terms
+        rows = np.flatnonzero(~terms.last)
+        found = np.full(len(self._recording), -1, dtype=np.int64)
+        found[terms.page[rows]] = rows
+        return found
 
     @cached_property
     def _links(self) -> tuple[PageIds, PageIds, FloatArray, FloatArray] | None:

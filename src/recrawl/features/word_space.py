@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import BoolArray, IntArray, PageIds, TieArray, grown
+from recrawl.copies import PageBags
 from recrawl.features.semantic import directions_of, idf_of, unit, weighted, word_matrix
 from recrawl.see.words import stop_buckets
 
@@ -26,14 +27,6 @@ Vectors = npt.NDArray[np.float32]
 BATCH = 4096  # pages that are projected at a time
 LEARNT_FROM = 20_000  # pages of a crawl that directions are learnt from, at most
 DOUBLED = 2  # times the copies: directions are learnt anew
-
-
-class PageBags(NamedTuple):
-    """Hashed words of pages, one after another: page i's are `start[i]` to `start[i + 1]`."""
-
-    start: IntArray
-    bucket: IntArray
-    counts: IntArray
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from recrawl.columns import FloatArray, PageIds, longer
+from recrawl.copies import PageBags
 from recrawl.features.page_words import DIMENSIONS, hashed
-from recrawl.features.word_space import GrowingSpace, PageBags
+from recrawl.features.word_space import GrowingSpace
 from recrawl.live.store import Store
 from recrawl.live.store_contents import CONTENT_COLUMNS, COUNTS
 from recrawl.live.store_visits import NOT_TOLD, Rows
@@ -40,7 +41,7 @@ class StoredCopies:
         self._counts: Rows | None = None  # of the copies, as far as they were read
         self._links: Rows | None = None  # intervals in which pages linked to pages, as far as they were read
         self._unread: list[PageIds] = []  # pages visited since the links were read
-        self._space = GrowingSpace(self._bags, WORD_DIMENSIONS, seed)
+        self._space = GrowingSpace(self.bags, WORD_DIMENSIONS, seed)
 
     def take(self, rows: Rows) -> None:
         """Take the copies that visits brought, columns of VISIT_COLUMNS."""
@@ -156,9 +157,11 @@ class StoredCopies:
             out[row[visit]] = np.frombuffer(vector, dtype=np.float32)
         return out
 
-    def _bags(self, pages: PageIds) -> PageBags:
-        """Return the words of the first versions of pages, in this order."""
-        found = {page: unpack_bag(packed) for page, _, packed in self._store.first_bags(pages.tolist())}
+    def bags(self, pages: PageIds) -> PageBags:
+        """Return the words of the first copies of these pages, in this order; none where they are not known."""
+        self._make_room()
+        known = pages[self._first[pages] != UNKNOWN]
+        found = {page: unpack_bag(packed) for page, _, packed in self._store.first_bags(known.tolist())}
         bags = [found.get(page, NO_WORDS) for page in pages.tolist()]
         start = np.append(0, np.cumsum([len(bag.bucket) for bag in bags])).astype(np.int64)
         return PageBags(

@@ -110,6 +110,7 @@ def test_groups_have_names_for_people() -> None:
         "this site", "/docs/en/", "/docs/", "/docs/en/", "pages named release-1.md",
         "pages with addresses like word/word/word.md",
         "pages on this site that last changed when it did",
+        "pages on this site about the same",
     ]  # fmt: skip
 
 

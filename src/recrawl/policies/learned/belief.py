@@ -23,8 +23,9 @@ from recrawl.policies.learned.forest import Rows
 from recrawl.policies.learned.gains import gains
 from recrawl.policies.learned.hazard import Hazard
 from recrawl.policies.learned.page_history import History
-from recrawl.policies.learned.places import LEVELS, SITE, Places, group_names
+from recrawl.policies.learned.places import LEVELS, SITE, THEME, Places, group_names
 from recrawl.policies.learned.prior import SAMPLE, Prior
+from recrawl.policies.learned.themes import Themes
 from recrawl.visits import Outcome, Visits
 
 FEATURES = (*history.FEATURES, *(f"{level}:{name}" for level in LEVELS for name in evidence.FEATURES))
@@ -43,7 +44,7 @@ class Belief:
     def __init__(self, seed: int, every: int, *, trees: bool = True, base: BaseModel | None = None) -> None:
         """Start from the base model; trees are trained every so many cycles, without `trees` never."""
         self.places, self.history, self.evidence = Places(), History(), Evidence()
-        self.prior, self.base = Prior(), base
+        self.themes, self.prior, self.base = Themes(), Prior(), base
         self.base_weight = Calibration()  # of the base model beside the prior
         self.hazard = Hazard(FEATURES, seed, calibration=Calibration(doubt=0.0 if base is None else DOUBT))
         self.every, self.trees = every, trees
@@ -72,6 +73,7 @@ class Belief:
         """Close the cycle before, and refit what is due."""
         self.cycle = memory.cycle
         self._settle()
+        self._find_themes(memory)
         self.evidence.begin_cycle(np.unique(self.places.ids[np.flatnonzero(memory.known), SITE]), self.cycle)
         self.surprise = np.zeros(len(self.evidence.groups))
         self.prior.refit(self.places, self.evidence, self.history, self.cycle)
@@ -96,6 +98,15 @@ class Belief:
         self.places.regroup(pages, self.history)
         self.evidence.make_room(len(self.places), len(self.history.first))
         self.surprise = grown(self.surprise, len(self.evidence.groups), 0.0)
+
+    def _find_themes(self, memory: Memory) -> None:
+        """Put the pages of sites that are due into groups by what they are about."""
+        held = np.flatnonzero(self.held(memory))
+        pages, themes = self.themes.group(memory.copies, held, memory.site, memory.tie)
+        if len(pages):
+            self.places.put_in_themes(pages, themes)
+            self.evidence.make_room(len(self.places), len(self.history.first))
+            self.evidence.forget(pages, THEME)
 
     def _settle(self) -> None:
         """Snapshot the group totals of last cycle's pages at its end: its visits count as simultaneous."""

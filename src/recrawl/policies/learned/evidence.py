@@ -57,6 +57,10 @@ class Evidence:
         """Snapshot the group totals of these pages: they count as seen."""
         _settle(pages, ids, self.groups, self.seen)
 
+    def forget(self, pages: PageIds, level: int) -> None:
+        """Note that these pages have new groups at a level, of which no visit is known."""
+        self.seen[pages, level] = 0.0
+
     @property
     def visits_now(self) -> FloatArray:
         """Visits to each group in this cycle."""

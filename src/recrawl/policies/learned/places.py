@@ -7,9 +7,11 @@
     name        its file name, on the whole site (index.html, README.md, one language's version)
     shape       the form of its path on the site: 2021/05/some-name.html has the form year/number/word.html
     cohort      the pages of its site whose last change was found in the same cycle as its own
+    theme       the pages of its site that are about the same (themes.py)
 
 A path whose last part is an index or a read-me stands for its directory, so it counts as a page one level up. Cohorts
-move with what visits show: a page that is found changed joins the cohort of this cycle.
+move with what visits show: a page that is found changed joins the cohort of this cycle. Pages whose theme is not known
+form a group of their own on each site.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ from recrawl.columns import IntArray, PageIds, grown
 from recrawl.first_visits import form_of
 from recrawl.hashing import mix
 from recrawl.policies.learned.page_history import History
+from recrawl.policies.learned.themes import NO_THEME
 from recrawl.urls.urlindex import UrlIndex
 
-LEVELS = ("site", "section", "parent", "directory", "name", "shape", "cohort")
-SITE, SECTION, PARENT, DIRECTORY, NAME, SHAPE, COHORT = range(7)
+LEVELS = ("site", "section", "parent", "directory", "name", "shape", "cohort", "theme")
+SITE, SECTION, PARENT, DIRECTORY, NAME, SHAPE, COHORT, THEME = range(8)
 PLACED = COHORT  # how many of them a page's address decides
 
 PLACED_AT_ONCE = 50_000  # pages
@@ -49,6 +52,7 @@ class Places:
         places.ids = np.full((len(groups), len(LEVELS)), -1, dtype=np.int32)
         places.ids[:, :PLACED] = groups
         places._given = count
+        places.put_in_themes(np.arange(len(groups)), np.full(len(groups), NO_THEME))
         return places
 
     def __len__(self) -> int:
@@ -71,19 +75,28 @@ class Places:
                 hashes[row] = [hash((level, where, key)) for level, key in enumerate(keys)]
             groups, _ = self._known.add(hashes.view(np.uint64).ravel())
             self.ids[part, :PLACED] = groups.reshape(-1, PLACED)
+        self.put_in_themes(pages, np.full(len(pages), NO_THEME))
+
+    def put_in_themes(self, pages: PageIds, themes: PageIds) -> None:
+        """Put pages into the groups of their themes."""
+        self._put(pages, themes, THEME)
 
     def regroup(self, pages: PageIds, history: History) -> None:
         """Put pages into their cohorts."""
-        keys = self.ids[pages, SITE].astype(np.int64) << 32 | (history.last_change[pages] + 1).astype(np.int64)
+        self._put(pages, history.last_change[pages], COHORT)
+
+    def _put(self, pages: PageIds, numbers: IntArray, level: int) -> None:
+        """Put pages into the groups that have these numbers on their sites, -1 for those of which nothing is known."""
+        keys = self.ids[pages, SITE].astype(np.int64) << 32 | (numbers + 1).astype(np.int64)
         found, where = np.unique(keys, return_inverse=True)
-        groups, _ = self._known.add(mix(found, COHORT))
-        self.ids[pages, COHORT] = self._given + groups[where]
+        groups, _ = self._known.add(mix(found, level))
+        self.ids[pages, level] = self._given + groups[where]
 
 
 def group_names(path: str) -> list[str]:
     """Return the names of a page's groups, for people."""
     named = [_name(level, key) for level, key in enumerate(_keys(path))]
-    return [*named, "pages on this site that last changed when it did"]
+    return [*named, "pages on this site that last changed when it did", "pages on this site about the same"]
 
 
 def _keys(path: str) -> tuple[str, ...]:
