@@ -2,11 +2,13 @@
 
     python -m benchmarks.grid [--recording gitweb] [--sites 0.17] [--cycles 1,7] [--budgets 0.01,0.05] [--fixed]
                               [--seed 1] [--out FILE.json] [--render FILE.json]
+                              [--again docs/results/data/learned.json]
 
 For each of four measures, `learned` with the objective of that measure, without its base model (which was made from
 gitweb), beside every policy of OTHERS, on a share of the sites by a hash. Daily cycles crawl the last 57 days, longer
 ones the whole year. Links are compared exactly. --out is written cell by cell, and what is there already is not crawled
-again; --render prints the table of such a file.
+again; --render prints the table of such a file. --again crawls with `learned` alone and writes its values into a table
+of committed results, beside the best others that stand there.
 
 OTHERS are the registered policies that look at nothing but the crawl and spend their budget. Left out: those that
 decide themselves how much to spend (fixed, ache, nutch, stormcrawler: per visit they compare badly), that need training
@@ -83,6 +85,29 @@ def rows_of(cells: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
+def crawl_again(whole: Recording, share: float, path: Path, seed: int) -> None:
+    """Crawl with `learned` alone, and write its values into the table of results, cell by cell."""
+    results = json.loads(path.read_text(encoding="utf-8"))
+    table = next(
+        part["table"]
+        for result in results["results"]
+        for part in result["body"]
+        if part.get("table", {}).get("columns", [])[1:] == list(OBJECTIVES)
+    )
+    for row in table["rows"]:
+        cycle, budget, pages = row[0].split(", ")
+        plan = Plan(float(cycle.removesuffix("d")), float(budget.removesuffix("%")) / 100.0, seed=seed)
+        recording = part_of(whole, share, plan.cycle_days, fixed=pages == "fixed")
+        for column, measure in enumerate(MEASURES, 1):
+            own = crawl(recording, learned(OBJECTIVES[measure.spec]), plan, (measure,)).value(measure)
+            other = row[column].partition(" / ")[2]
+            sign = 1.0 if measure.better == "higher" else -1.0
+            mark = "**" if sign * own >= sign * float(other.split()[0]) else ""
+            row[column] = f"{mark}{own:.4g}{mark} / {other}"
+        print("| " + " | ".join(row) + " |", flush=True)
+        path.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def show(cells: dict[str, Any]) -> None:
     """Print the table in Markdown."""
     print("| cycle, budget, pages | " + " | ".join(OBJECTIVES) + " |\n|---|" + "---|" * len(OBJECTIVES))
@@ -101,6 +126,7 @@ def main(argv: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--render", type=Path)
+    parser.add_argument("--again", type=Path, help="results of docs/results/data; crawl with learned alone")
     args = parser.parse_args(argv)
     if args.render is not None:
         show(json.loads(args.render.read_text(encoding="utf-8"))["cells"])
@@ -109,6 +135,9 @@ def main(argv: Sequence[str] = ()) -> None:
         print(f"no recording at {args.recording}: nothing measured")
         return
     whole = Recording.open(args.recording)
+    if args.again is not None:
+        crawl_again(whole, args.sites, args.again, args.seed)
+        return
     found: dict[str, Any] = {"sites": [], "cells": {}}
     if args.out is not None and args.out.exists():
         found = json.loads(args.out.read_text(encoding="utf-8"))

@@ -110,6 +110,21 @@ def test_a_restart_knows_the_same_of_every_copy(tmp_path: Path) -> None:
         assert told(planner) == before
 
 
+def test_the_words_of_first_copies(tmp_path: Path) -> None:
+    """In the order asked for; none of a page that was told by a digest, and those of the first version for good."""
+    with reported(tmp_path / "a", DAYS) as planner:
+        bags = copies_of(planner).bags(np.array([1, 3, 0]))
+    assert bags is not None
+    lengths = np.diff(bags.start).tolist()
+    first = bag_of("Other words entirely " * 15)
+    assert lengths[:2] == [len(first.bucket), 0]
+    assert bags.bucket[: lengths[0]].tolist() == first.bucket.tolist()
+    assert bags.counts[: lengths[0]].tolist() == first.count.tolist()
+    words = dict(zip(bags.bucket[lengths[0] :].tolist(), bags.counts[lengths[0] :].tolist(), strict=True))
+    assert words.keys() >= set(bag_of(WORDS).bucket.tolist()), "page 0 as it was first"
+    assert not words.keys() & set(bag_of("plus three").bucket.tolist())
+
+
 def test_changes_are_measured_as_in_recordings(tmp_path: Path) -> None:
     """Words added and removed, cosine, chi-squared p and significance, by the functions of see.change."""
     old, small, large = WORDS * 4, WORDS * 4 + " more", "quite another text " * 60

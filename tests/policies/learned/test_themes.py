@@ -10,6 +10,10 @@ import pytest
 
 from recrawl.columns import PageIds, tie_order
 from recrawl.copies import PageBags
+from recrawl.cycle import EveryPage, run_cycle
+from recrawl.policies.catalogue import make_policy
+from recrawl.policies.learned.learned import Learned
+from recrawl.policies.learned.places import SITE, THEME
 from recrawl.policies.learned.themes import (
     AT_ONCE,
     FEWEST,
@@ -21,6 +25,11 @@ from recrawl.policies.learned.themes import (
     heaviest_words,
     themes_of,
 )
+from recrawl.policy import Setting
+from recrawl.recording.recording import Recording
+from recrawl.simulate.recorded import RecordedWorld
+from recrawl.simulate.synthetic.synthesis import synthesize
+from support.real_recordings import THREE_SITES
 
 Bag = dict[int, int]
 
@@ -152,3 +161,26 @@ def test_themes_do_not_depend_on_page_numbers() -> None:
 def test_without_copies_there_are_no_themes() -> None:
     held, tie = np.arange(100), tie_order(np.arange(100), 1)
     assert not len(Themes().group(None, held, np.zeros(100, dtype=np.int64), tie)[0])
+
+
+def test_themes_of_a_recording_join_what_changed_together() -> None:
+    """On three real sites pages of a theme share a site, and the groups of `learned` follow them."""
+    recording = Recording.open(THREE_SITES)
+    policy = make_policy("learned(base=none)", Setting(seed=1))
+    assert isinstance(policy, Learned)
+    world = RecordedWorld(recording)
+    memory = world.memory(cycle_days=7.0, seed=1)
+    run_cycle(world, memory, EveryPage(policy), len(memory), recording.start + 7.0)
+    ids = policy.belief.places.ids[: len(memory)]
+    pages = np.flatnonzero(ids[:, SITE] >= 0)
+    themes, sizes = np.unique(ids[pages, THEME], return_counts=True)
+    for theme in themes:
+        assert len(np.unique(memory.site[pages[ids[pages, THEME] == theme]])) == 1
+    assert (sizes <= MOST).sum() > 10
+
+
+def test_copies_without_terms_have_no_bags() -> None:
+    web = synthesize("waking", 200, 30.0, seed=1, only=("sites", "pages", "changes"))
+    copies = RecordedWorld(web).memory(cycle_days=7.0).copies
+    assert copies is not None
+    assert copies.bags(np.arange(5)) is None

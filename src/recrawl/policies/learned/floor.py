@@ -28,7 +28,7 @@ from recrawl.visits import Visits
 
 FADE = 50.0  # cycles
 SURPLUS = 25.0  # cycles
-MOST = 0.1  # of the budget
+MOST = 0.08  # of the budget
 DEAR = 0.6  # chance of the last pages chosen from which on no site is paid: it would cost most and help least
 STRENGTH = 5.0  # s: expected changes' worth of k = 1
 PRICE = 25.0  # changes elsewhere that one change of a promise may cost at most
