@@ -136,6 +136,8 @@ def main(argv: Sequence[str] = ()) -> None:
         return
     whole = Recording.open(args.recording)
     if args.again is not None:
+        if not args.again.is_file():
+            parser.error(f"no results at {args.again}")
         crawl_again(whole, args.sites, args.again, args.seed)
         return
     found: dict[str, Any] = {"sites": [], "cells": {}}

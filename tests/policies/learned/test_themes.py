@@ -158,6 +158,13 @@ def test_themes_do_not_depend_on_page_numbers() -> None:
     }
 
 
+def test_pages_without_a_theme_stay_where_they_are() -> None:
+    pages = web(3, 100)
+    pages[10] = {}
+    found = grouped(Themes(), pages, np.arange(100), np.zeros(100, dtype=np.int64))
+    assert sorted(found) == [page for page in range(100) if page != 10]
+
+
 def test_without_copies_there_are_no_themes() -> None:
     held, tie = np.arange(100), tie_order(np.arange(100), 1)
     assert not len(Themes().group(None, held, np.zeros(100, dtype=np.int64), tie)[0])

@@ -45,7 +45,7 @@ class Themes:
         self._given = 0
 
     def group(self, copies: Copies | None, held: PageIds, site: IntArray, tie: TieArray) -> tuple[PageIds, PageIds]:
-        """Group sites that are due; return pages and their themes, numbers that no theme had before.
+        """Group sites that are due; return the pages that have a theme now, and these, numbers that none had before.
 
         `held` are the pages with a copy; results do not depend on how pages are numbered.
         """
@@ -67,8 +67,9 @@ class Themes:
             if bags is None:
                 return nothing
             label = themes_of(bags)
-            themes.append(np.where(label == NO_THEME, NO_THEME, label + self._given))
-            pages.append(part)
+            themed = label != NO_THEME
+            themes.append(label[themed] + self._given)
+            pages.append(part[themed])
             self._given += int(label.max(initial=-1)) + 1
         self._grouped[now] = count[now]
         return np.concatenate(pages), np.concatenate(themes)
